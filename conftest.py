@@ -21,6 +21,9 @@ from typing import Any
 # when a library is loaded, and none is yet.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"):  # the last is XLA's
     os.environ.setdefault(variable, "1")
+# Every process that a test starts would otherwise compile all sources anew, and each worker all tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # or each thread of a process keeps what it has freed for itself
 # Most of what JAX compiles here runs once, and three quarters of the time goes into making it fast. Where digits are
 # tried, tests/roads.py asks for what users get, which is XLA's default.
@@ -80,6 +83,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """A folder in which JAX's compiler keeps what it has made, for all processes of this run and for none after it."""
+    gc.set_threshold(100_000, 50, 100)  # what is collected stays, so there is little garbage to look for
     config.option.exhaustive |= config.option.exhaustive_only
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         folder = tempfile.TemporaryDirectory()
@@ -109,10 +113,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is a group of its own, or two where it has tests of both libraries of ``LIBRARIES``.
+    """A file is a group of its own, or several where it has tests of the libraries of ``LIBRARIES``.
 
-    The tests of a group share what JAX has traced. Every other process prefers tests of PyTorch, and the rest prefer
-    those of JAX: what these import and compile takes some hundred megabytes of a process, for each of the two.
+    The tests of a group share what JAX has traced. Every other process takes the tests of PyTorch and of both libraries
+    first, the rest those of JAX, and then tests of neither: what a library imports and compiles takes some hundred
+    megabytes of a process. Only a process that has nothing else left takes tests of the other library.
     """
     if config.option.dist != "loadgroup":
         return None
@@ -123,8 +128,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return super()._split_scope(nodeid).partition("::")[0]
 
         def _assign_work_unit(self, node: Any) -> None:
-            own, other = LIBRARIES if self.nodes.index(node) % 2 else LIBRARIES[::-1]
-            order = {scope: 0 if scope.startswith(own) else 2 * scope.startswith(other) for scope in self.workqueue}
+            own, other = (("torch", "both"), ("jax",)) if self.nodes.index(node) % 2 else (("jax",), ("torch", "both"))
+            order = {scope: 1 - scope.startswith(own) + scope.startswith(other) for scope in self.workqueue}
             scope = min(order, key=order.__getitem__)  # the first of them, as the groups that take longest are
             self.workqueue.move_to_end(scope, last=False)
             super()._assign_work_unit(node)
@@ -136,16 +141,16 @@ LIBRARIES = ("torch", "jax")
 
 
 def library_of(item: pytest.Item) -> str:
-    """Which of the two large libraries a test needs, by its parameters and names; "" for none or both."""
+    """Which of the two large libraries a test needs, by its parameters and names: "torch", "jax", "both" or ""."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     names = {str(value) for value in params.values()} | set(getattr(item, "fixturenames", ()))
     if isinstance(item, pytest.DoctestItem):
-        names |= set(re.split(r"\W", item.nodeid))
+        names |= {*re.split(r"\W", item.nodeid)}.union(*(re.split(r"\W", run.source) for run in item.dtest.examples))
     elif isinstance(item, pytest.Function):
         code = item.function.__code__
         names |= {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and " " not in text)}
     needs = [any(re.match(pattern, name) for name in names) for pattern in ("torch|lightning", "jax|flax|nnx")]
-    return "" if all(needs) or not any(needs) else LIBRARIES[needs.index(True)]
+    return "both" if all(needs) else LIBRARIES[needs.index(True)] if any(needs) else ""
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -170,7 +175,6 @@ def pytest_collection_finish() -> None:
     global HELD  # noqa: PLW0603
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
     HELD = _resident()
 
 
@@ -246,7 +250,7 @@ def _graph_of(item: pytest.Item | None) -> Any:
 
 
 class Memory(threading.Thread):
-    """Adds up, twice a second, what this process and all that it started hold; on Linux what they share counts once."""
+    """Adds up, every second, what this process and all that it started hold; on Linux what they share counts once."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -257,7 +261,7 @@ class Memory(threading.Thread):
         import psutil
 
         this = psutil.Process()
-        while not self.done.wait(0.5):
+        while not self.done.wait(1):
             now = 0
             with contextlib.suppress(psutil.Error):  # which processes there are may change meanwhile
                 for process in (this, *this.children(recursive=True)):

@@ -43,6 +43,7 @@ def found(stack: np.ndarray) -> Agreement:
 # Matrices of pairs of measures ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 def test_beside_the_functions_of_two_measures(stack: np.ndarray, found: Agreement) -> None:
     values = oriented(stack, NAMES)
     assert np.isnan(values[2]).any()
@@ -126,7 +127,7 @@ def test_threads(stack: np.ndarray, found: Agreement, workers: int) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_any_library(backend: Any, stack: np.ndarray, found: Agreement) -> None:
     """Floating stacks are scored as float64, so that those of float32 have the same ties."""
     for cm in (backend.asarray(stack), backend.asarray(stack.astype(np.float32)), stack.tolist()):
@@ -183,7 +184,7 @@ def choices(values: np.ndarray, other: np.ndarray) -> float:
     return differ / number if number else math.nan
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("axis", [0, 1, 2, -3, -5])
 def test_the_best_model(axis: int) -> None:
     stack = sparse(4, 5, 6)

@@ -47,7 +47,7 @@ WORKBOOKS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", WORKBOOKS)
 def test_a_workbook_is_measured_before_it_is_read(command, name):
     pytest.importorskip("pandas")
@@ -141,7 +141,7 @@ EXPANDING = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", EXPANDING)
 def test_a_small_file_of_much_text(command, monkeypatch, name):
     """The limit is lowered for this: the default would take seconds."""

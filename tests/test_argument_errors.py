@@ -34,6 +34,7 @@ def texts(path: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.exhaustive
 def test_no_module_below_the_command_line_names_an_option() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)}: {text}"
@@ -73,6 +74,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OPTIONS)
 def test_the_command_line_names_the_option(command, case):
     pytest.importorskip("typer")

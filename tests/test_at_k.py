@@ -31,6 +31,7 @@ def over_all_orders(y_true: np.ndarray, y_score: np.ndarray, k: int) -> dict[str
     }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
 def test_ties_count_as_the_mean_over_their_orders(backend: Any, k: int) -> None:
     y_true = np.asarray([0, 1, 1, 0, 1, 0])

@@ -217,7 +217,7 @@ def test_values_of_sets(torch: Any) -> None:
 # JAX ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(name=["weighted margins", "bins", "weighted bins", "class bins"])
 @pytest.mark.parametrize("name", STATES)
 def test_jax_traces_once_a_size(jax_backend: Any, name: str) -> None:

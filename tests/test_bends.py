@@ -62,6 +62,7 @@ def plain_informedness(t: Any) -> Any:
     return t.tpr[1, ...] + t.tnr[1, ...] - 1
 
 
+@pytest.mark.sampled(1)
 def test_which_measures_bend() -> None:
     for n in (2, 12):
         for names, wanted in ((STRAIGHT, False), (BENT, True)):
@@ -102,6 +103,7 @@ def test_exact_coverage_about_a_stationary_point(name: str, number: int) -> None
         assert weights @ missed <= 0.07, (away, weights @ missed)
 
 
+@pytest.mark.sampled(1)
 def test_limits_reach_the_end_of_the_range() -> None:
     """Pearson's test is the test of the end for measures of association."""
     rng = np.random.default_rng(0)

@@ -33,6 +33,7 @@ def chosen(goal: Goal, counts: list[np.ndarray]) -> tuple[int, int, float]:
     return int(cm[0, place, 0, 1]), int(cm[0, place, 1, 1]), float(values[0][0, place])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("measure", "bounds"), GOALS)
 @pytest.mark.parametrize("shift", [1.5, 0, -1.5])
 def test_the_best_threshold_of_all_is_among_the_segments(measure: str, bounds: str | None, shift: float) -> None:

@@ -52,6 +52,7 @@ def covered(one: Any, exact: float) -> tuple[float, float]:
     return held.mean(), (~held & (one.status == OK)).mean()
 
 
+@pytest.mark.sampled(4)
 def test_the_status_of_own_measures(backend: Any) -> None:
     cells = backend.asarray(np.stack([TIED, APART]).astype(int))
     found = matrics.interval(cells, [lowest_recall, highest_recall, smooth, "recall:min"])
@@ -118,6 +119,7 @@ def test_the_bias_is_that_of_replicates(scheme: str) -> None:
     assert bias_of(task, measure)[0] == pytest.approx(expected, abs=0.15)
 
 
+@pytest.mark.sampled(1)
 def test_limits_of_a_lowest_value_by_draws_hold() -> None:
     """Quantiles of its replicates contained it in 55 % of the data sets."""
     shares = law([0.8] * 5)

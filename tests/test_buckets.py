@@ -69,6 +69,7 @@ def test_any_numbers_are_in_order(x: np.ndarray) -> None:
             assert len(set(x[(found == number) & (rest == 0)].tolist())) == 1
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("bits", [bits for bits in RESOLUTIONS if bits >= 10])
 def test_half_precision_is_exact(bits: int) -> None:
     """All numbers of float16, and those of bfloat16 below 2**32, have a bucket each, and are its first number."""

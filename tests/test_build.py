@@ -46,6 +46,7 @@ def test_labels(backend: Any, dtype: type, n: int) -> None:
     np.testing.assert_array_equal(backend.numpy(cm), by_hand(y_true, y_pred, n))
 
 
+@pytest.mark.sampled(2)
 def test_unsigned_64_bit_and_bool_labels(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 2, (2, 30))
     for dtype in (np.uint64, np.bool_):
@@ -54,7 +55,7 @@ def test_unsigned_64_bit_and_bool_labels(backend: Any) -> None:
         np.testing.assert_array_equal(cm, by_hand(y_true, y_pred, 2))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_one_truth_many_models(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 5, 40), RANDOM.integers(0, 5, (2, 3, 40))
     cm = backend.numpy(count(backend, backend.asarray(y_true), backend.asarray(y_pred), num_classes=5))
@@ -90,6 +91,7 @@ def test_images(backend: Any) -> None:
         np.testing.assert_array_equal(backend.numpy(cm), wanted if sample_ndim == 2 else wanted.sum(0))
 
 
+@pytest.mark.sampled(2)
 def test_threshold(backend: Any) -> None:
     scores, y_true = np.asarray([0.1, 0.5, 0.49, 0.9]), np.asarray([0, 1, 1, 0])
     cm = count(backend, backend.asarray(y_true), backend.asarray(scores), num_classes=2, threshold=0.5)
@@ -142,7 +144,7 @@ def test_options_may_be_numpy_integers() -> None:
     assert cm.tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bad", [-1, 3, 200, -(2**31)])
 @pytest.mark.parametrize("which", ["y_true", "y_pred"])
 def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
@@ -163,6 +165,7 @@ def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
     assert int(dropped) == 1
 
 
+@pytest.mark.sampled(2)
 def test_nan_scores(backend: Any) -> None:
     """argmax calls NaN the largest: such a sample has no prediction."""
     scores = np.asarray([[0.2, 0.8], [np.nan, 0.1], [0.9, np.nan]])
@@ -195,6 +198,7 @@ def test_nan_scores_in_any_order_of_memory(axis: int) -> None:
         np.testing.assert_array_equal(state.matrix, expected)
 
 
+@pytest.mark.sampled(2)
 def test_nan_scores_among_many(backend: Any) -> None:
     """Also where there are thousands of them: JAX's maximum on the CPU then passes NaN over."""
     labels, scores = RANDOM.integers(0, 4, 6000), RANDOM.random((6000, 4))
@@ -216,6 +220,7 @@ def test_nothing_to_count(backend: Any, shape: tuple[int, ...]) -> None:
     assert not cm.any()
 
 
+@pytest.mark.sampled(2)
 def test_normalize(backend: Any) -> None:
     y = backend.asarray([0, 0, 1, 1]), backend.asarray([0, 1, 1, 1])
     cm = backend.numpy(count(backend, *y, num_classes=3, normalize="true"))
@@ -548,7 +553,7 @@ def test_shapes_in_messages_are_those_given() -> None:
 # Soft ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_soft(backend: Any) -> None:
     y_prob, y_true = RANDOM.dirichlet(np.ones(4), (2, 30)), RANDOM.integers(0, 4, (2, 30))
     wanted = np.stack([np.eye(4)[y].T @ p for y, p in zip(y_true, y_prob, strict=True)])
@@ -568,6 +573,7 @@ def test_soft(backend: Any) -> None:
     np.testing.assert_allclose(backend.numpy(cm), wanted, **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 def test_soft_of_one_truth_and_many_models(backend: Any) -> None:
     y_prob, y_true = RANDOM.dirichlet(np.ones(3), (5, 30)), RANDOM.integers(0, 3, 30)
     cm = soft(backend, backend.asarray(y_true), backend.asarray(y_prob))

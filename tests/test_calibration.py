@@ -51,7 +51,7 @@ def test_brier_score_as_scikit_learn(many: int) -> None:
     np.testing.assert_allclose(two_columns, 2 * np.asarray(wanted), rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_brier_score_of_classes_as_scikit_learn(n: int, many: int) -> None:
     if "labels" not in inspect.signature(sklearn.metrics.brier_score_loss).parameters:
@@ -138,6 +138,7 @@ def test_an_edge_belongs_to_the_bin_above_it(num_bins: int, dtype: type) -> None
     np.testing.assert_allclose(curve.mean_probability[:-1], wanted[:-1], rtol=1e-6)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("strategy", "bins"), [("uniform", "width"), ("quantile", "mass")])
 def test_reliability_as_scikit_learn(strategy: str, bins: Any, many: int) -> None:
     """Whose bins are (a, b]: those of 1 - p for the other class, which has no rounding errors here.

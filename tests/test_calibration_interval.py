@@ -126,6 +126,7 @@ def test_bad_input() -> None:
     assert np.isnan(matrics.probabilities.interval([], np.zeros(0), rng=0)["slope"].estimate)
 
 
+@pytest.mark.sampled(1)
 def test_distances_that_are_0_by_luck_have_upper_limits() -> None:
     """Shares of 0.3 and 0.7 that are met exactly: as far as 1,000 samples allow, and never beyond 1."""
     y_true = ([0] * 7 + [1] * 3 + [0] * 3 + [1] * 7) * 50

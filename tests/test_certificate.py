@@ -455,6 +455,7 @@ def test_a_certificate() -> None:
         found["symmetry"]
 
 
+@pytest.mark.exhaustive
 def test_the_same_search_gives_equal_certificates() -> None:
     """Although a witness may have an undefined value, which differs from itself."""
     one, again = (matrics.study.certificate("recall:binary", cases=50, rng=np.int64(1)) for _ in range(2))

@@ -219,7 +219,7 @@ def test_states_that_are_made_of_arrays(wrong: float) -> None:
     assert np.isnan([made.brier_score(), *made.top_k_accuracy()]).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("wrong", [math.nan, -1e6, 1e9])
 def test_variables_of_flax(wrong: float) -> None:
     """Flax sets variables without a call, so these are NaN as well, and not the number for undefined."""

@@ -17,7 +17,7 @@ PIXELS = RANDOM.integers(0, 4, (2, 4, 4)), RANDOM.random((2, 4, 4, 4))
 TOKENS = RANDOM.integers(0, 5, (8, 5)), RANDOM.random((8, 5, 5))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("labels", "scores"), [PIXELS, TOKENS])
 def test_two_readings_are_a_warning_that_names_both(backend: Any, labels: Any, scores: Any) -> None:
     """And either of them, once it is said, is counted without one."""
@@ -38,7 +38,7 @@ def test_two_readings_are_a_warning_that_names_both(backend: Any, labels: Any, s
     np.testing.assert_array_equal(backend.numpy(soft), backend.numpy(last))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_one_reading_is_no_warning(backend: Any) -> None:
     """As many samples as classes, as many models as classes, a threshold, and labels, which have no classes."""
     few = backend.asarray([0, 1, 2])

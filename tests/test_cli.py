@@ -585,7 +585,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(19)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_input_is_one_line(command, case):
     prepare, arguments, expected = WRONG[case]
@@ -680,7 +680,7 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing):
     """Only the version and the help are there."""
@@ -779,7 +779,7 @@ SCREENS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("line", "screen"), [screen[1:] for screen in SCREENS], ids=[s[0] for s in SCREENS])
 def test_screens_of_the_docs(command, monkeypatch, line, screen):
     monkeypatch.chdir(ROOT if re.search("examples/|tests/", line) else ROOT / "examples")

@@ -183,7 +183,7 @@ def test_text_of_two_types_has_the_same_bytes(command):
     assert Path("merged.parquet").read_bytes() == Path("both.parquet").read_bytes()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "values",
     [

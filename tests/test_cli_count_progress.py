@@ -138,7 +138,7 @@ def test_pipes_are_counted_once(command):
 # Progress -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

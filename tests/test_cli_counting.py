@@ -81,7 +81,7 @@ BY = [
 ]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("by", BY, ids=",".join)
 @pytest.mark.parametrize("classes", ["int", "text"])
 @pytest.mark.parametrize("size", [10**6, 37])

@@ -41,7 +41,7 @@ def test_the_screen_has_delongs_p_values(command: Any) -> None:
         row = found.names.index(name)
         assert f"{found.p_value[best, row]:.3f}" in by_model[name]
         assert ("tied" in by_model[name]) == bool(found.tied[row])
-    assert by_model[MODELS[0]][-1] == "best"
+    assert by_model[MODELS[0]][1] == "best"
     assert "log_loss" in shown
 
 
@@ -165,9 +165,20 @@ def test_errors(command: Any, options: tuple[str, ...], message: str) -> None:
     assert message in error
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [(), ("--format", "json")])
 def test_a_prevalence_is_not_that_of_areas_and_losses(command: Any, options: tuple[str, ...]) -> None:
     code, shown, _ = command(*ASKED, "--by", "model", "--prevalence", "0.02", *options)
     assert code == 0
     assert "areas and losses: of the samples as they are" in " ".join(shown.split())
     assert "areas and losses" not in command(*ASKED, "--by", "model", *options)[1]
+
+
+def test_the_side_of_scores_that_are_lower_in_the_positive_class(command: Any, tmp_path: Path) -> None:
+    """The remark about an area below 0.5 names the side that is not the chosen one."""
+    rows = [f"{label},{label + k / 10}" for k in range(20) for label in (0, 1)]
+    (tmp_path / "s.csv").write_text("\n".join(["y_true,score", *rows]))
+    asked = ("curve", str(tmp_path / "s.csv"), "--scores", "score", "--metrics", "specificity")
+    lower = command(*asked, "--lower-is-positive")[1]
+    assert "at -inf no sample is predicted as positive" in lower
+    assert "probably higher in the positive class, without --lower-is-positive" in lower

@@ -82,7 +82,7 @@ def no_file_beyond(size):
 # Disks ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_disk_that_fills_up(command, name):
     """At any size: within the first block, within the others, and within the end."""

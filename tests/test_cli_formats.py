@@ -62,7 +62,7 @@ def cells(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_four_formats_have_the_same_rows(command: Any, name: str) -> None:
     found = read_json(done(command, *COMMANDS[name], "--format", "json"))
@@ -97,7 +97,7 @@ def test_json_holds_what_a_result_depends_on(command: Any, name: str) -> None:
     assert list(found) == list(read_json(done(command, *COMMANDS[name], "--format", "json")))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize(
     ("end", "format_"), [(".json", "json"), (".md", "markdown"), (".txt", "table"), (".out", "csv")]

@@ -156,6 +156,7 @@ def test_a_file_with_a_name_like_a_pattern_is_itself(command):
 # Counts as columns --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_rows_that_stand_for_several_samples(command, suffix):
     table = pq.read_table(DIGITS)
@@ -264,7 +265,7 @@ def wide(rng, rows):
     return cells.reshape(-1, 2, 2), pa.table({"id": [f"run {k}" for k in range(rows)], **columns, "other": cells[:, 0]})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("rows", ["true", "pred"])
 def test_one_matrix_a_row(command, monkeypatch, suffix, rows):

@@ -87,6 +87,7 @@ def test_csv_has_empty_cells_and_whole_numbers(command, tmp_path):
     assert rows[2] == "2,,,,,6"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "bootstrap"])
 def test_blocks_do_not_matter(command, monkeypatch, tmp_path, method):
     np.save(tmp_path / "s.npy", np.random.default_rng(0).integers(1, 30, (9, 3, 3)))

@@ -67,6 +67,7 @@ def test_the_pass_rate_by_hand(command: Any) -> None:
     assert "300 answers graded by judge, 60 of them by human as well; accuracy is the pass rate" in out
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["csv", "jsonl"])
 def test_intervals_of_models_are_those_of_the_library(command: Any, end: str) -> None:
     every = grades()
@@ -144,7 +145,7 @@ def test_a_gate_for_each_model(command: Any) -> None:
 
 
 def test_models_in_columns_and_in_files(command: Any) -> None:
-    table = [line.split(",") for line in TICKETS[0].read_text().splitlines()]
+    table = [line.split(",") for line in TICKETS[0].read_text().splitlines()[:400]]
     people, judge, routed = (
         [row[table[0].index(name)] or None for row in table[1:]] for name in ("people", "judge", "routed")
     )
@@ -257,6 +258,7 @@ SCREENS = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("line", "screen"), SCREENS)
 def test_screens_of_the_pages(command: Any, monkeypatch: Any, line: str, screen: str) -> None:
     monkeypatch.chdir(ROOT)

@@ -86,7 +86,7 @@ ODD: dict[str, tuple[Rows, str]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("case", ODD)
 def test_every_command_warns_in_every_format(command: Any, write: Any, case: str, ending: str) -> None:
@@ -97,7 +97,7 @@ def test_every_command_warns_in_every_format(command: Any, write: Any, case: str
         assert err == (f"matrics: warning: {path}: {warning}\n" if warning else "")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_reports_and_comparisons_warn(command: Any, write: Any, ending: str) -> None:
     pytest.importorskip("jinja2")
@@ -169,7 +169,7 @@ WHOLE: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", WHOLE)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_whole_numbers_are_labels(command: Any, write: Any, case: str, ending: str) -> None:
@@ -296,7 +296,7 @@ def test_two_orders_that_differ_are_none(command: Any) -> None:
     assert json.loads(done(command, "count", "x.parquet", "--format", "json"))["classes"] == ["high", "low", "mid"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_labels_gives_the_order(command: Any, write: Any, ending: str) -> None:
     path = write(RATED, ending)

@@ -166,7 +166,7 @@ def tried(command: Any, tmp_path: Path) -> Any:
     return run
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("name", "first", "second"), PAIRS)
 def test_pairs_of_options(tried: Any, name: str, first: str, second: str) -> None:
     code, out, err = tried(name, first, second)

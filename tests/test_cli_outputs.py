@@ -60,6 +60,7 @@ def test_values_are_those_of_the_library(command, stack, tmp_path, dtype):
     assert [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)] == [ROWS] * 15 + [40]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["o.csv", "o.parquet"])
 @pytest.mark.parametrize("metrics", ["core", pytest.param("all,on_host", marks=pytest.mark.exhaustive)])
 @pytest.mark.usefixtures("stack")
@@ -116,7 +117,7 @@ def test_blocks_are_bounded(monkeypatch):
             source=source,
             metrics=matrics._scoring.score.resolve(metrics),
             zero_division=np.nan,
-            manner=options.RunOptions(),
+            settings=options.RunOptions(),
             to_backend=np.asarray,
         )
         rows[n, metrics] = run.rows, next(piece for piece in run.pieces() if piece[0] == run.rows)
@@ -190,6 +191,7 @@ def spoilt(stack, tmp_path):
 NAMED = "[5], [64], [65], [300], [900], [901], [902], [903], [904], [905] and 4 more"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("arguments", [("score",), ("interval",)])
 def test_invalid_matrices_are_nulls_or_left_out(command, spoilt, arguments):
     stack, where = spoilt

@@ -67,7 +67,7 @@ def test_the_words_of_two_classes_are_of_the_positive_one(command, command_and_f
     assert found == pytest.approx([recall, specificity, ppv, npv, *ratios], abs=6e-4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("file", ["lab.csv", "truth.csv", "python.csv", "sizes.csv", "bool.parquet"])
 def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
     found = values(done(command, "score", file, "--metrics", "sensitivity"))
@@ -79,7 +79,7 @@ def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
     assert "positive: " + {"s": "12", "l": "1"}.get(file[0], "") in done(command, "curve", file, "--scores", "score")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("metrics", ["recall:binary", "sensitivity:binary", "npv:binary", "f1,f1:binary"])
 def test_of_texts_someone_has_to_say_it(command, metrics):
     for arguments in (("score", "text.csv"), ("interval", "text.csv")):

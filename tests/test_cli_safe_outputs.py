@@ -77,7 +77,7 @@ def test_a_link_as_output_keeps_its_place(command, tmp_path_factory, name):
     assert [path.name for path in target.parent.iterdir()] == [target.name]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("after", [0.02, 0.1, 0.3, 0.6])
 def test_ctrl_c_at_any_moment_is_no_traceback(tmp_path, after):
     """During imports, and twice."""

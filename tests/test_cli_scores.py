@@ -222,6 +222,7 @@ def animals(tmp_path):
 OF_ANIMALS = ("--scores", "cat=s1,dog=s2", "--scores", "eel")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("file", ["a.csv", "a.parquet"])
 def test_each_class_against_the_rest(command, tmp_path, animals, file):
     true, scores = animals
@@ -354,7 +355,7 @@ def tags(tmp_path):
     return true, pred
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted", "samples", "label"])
 def test_sets_of_labels(command, tmp_path, tags, average):
     options = ("--separator", ";", "--average", average, "--metrics", "precision,f1", "--zero-division", "0")
@@ -452,7 +453,7 @@ WRONG = {
     ),
     "positive of labels": (
         ["curve", "s.csv", "--scores", "1=score", "--positive", "1"],
-        "--positive: expected one col",
+        "--positive: expected a single col",
     ),
     "class by class": (
         ["curve", "s.csv", "--scores", "0=score,1=other", "--by", "class"],

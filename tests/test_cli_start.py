@@ -43,7 +43,7 @@ def started(*arguments: str) -> tuple[str, set[str]]:
     return done.stdout, set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("program", ["script.py", "/usr/bin/matrics", "-c"])
 def test_the_import_changes_nothing_of_the_process(program: str) -> None:
     """Whatever the program is called."""
@@ -98,7 +98,7 @@ def test_score_imports_nothing_for_other_commands() -> None:
     assert not {name for name in modules if name.startswith(others)}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("command", "default"),
     [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold.NUM)],
@@ -117,7 +117,7 @@ def test_times_in_nanoseconds_read_as_with_pandas(kind: str) -> None:
     assert [text_of(value) for value in values] == [str(value.as_py()) for value in values]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("kind", "first"), [("m8[ns]", "0 days 00:00:00.000000001"), ("M8[ns]", "1970-01-01 00:00:00.000000001")]
 )

@@ -136,7 +136,7 @@ def test_several_json_lines_are_one_table(command: Any) -> None:
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("pattern", ["part/*.csv", "part", "[ab].jsonl"])
 def test_several_files_have_an_output(command: Any, pattern: str) -> None:
     split()

@@ -75,6 +75,7 @@ def rows_of(coming: Any, library: str) -> list[tuple[Any, Any]]:
     return [(topic, row) for topic in coming.libraries.topics(library) for row in topic.rows]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_say_what_running_them_shows(coming: Any, library: str) -> None:
     """A tenth of them; the others are exhaustive, and all are run when the pages are built."""

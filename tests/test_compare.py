@@ -387,6 +387,7 @@ def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
         call()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("paired", [False, True])
 def test_differences_are_covered(paired: bool) -> None:  # noqa: FBT001
     """95 % limits hold the true difference in 93 of 100 data sets and more, where the pairs matter and where not."""
@@ -535,6 +536,7 @@ def test_models_of_which_little_is_known() -> None:
     assert not none.tied.any()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("units", [2, 5])
 def test_few_clusters_seldom_tell_equal_models_apart(units: int) -> None:
     random, sets, found = np.random.default_rng(0), 80, 0

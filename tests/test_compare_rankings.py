@@ -75,6 +75,7 @@ def test_losses_are_compared_as_paired_means() -> None:
     assert found.probability_best[0] == pytest.approx(stats.norm.sf(z), rel=1e-10)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("clusters", [None, np.arange(300) // 3])
 def test_the_bootstrap_agrees(clusters: Any) -> None:
     y_true, y_prob = models(300)
@@ -100,7 +101,7 @@ def test_many_models_are_corrected_for() -> None:
     assert found.probability_best.sum() == pytest.approx(1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_batch_is_one_by_one(backend: Any) -> None:
     y_true, y_prob = np.stack([models(50)[0] for _ in range(2)]), RANDOM.random((2, 3, 50))
     found = matrics.ranking.compare(backend.asarray(y_true), backend.asarray(y_prob), rng=0)
@@ -212,6 +213,7 @@ def test_a_point_of_several_classes_is_compared() -> None:
     assert mean.high - mean.low < (by_class.high - by_class.low).min()  # of three times as many samples
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_data_frame_has_a_column_for_each_model(library: str) -> None:
     frames = pytest.importorskip(library)

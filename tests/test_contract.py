@@ -379,6 +379,7 @@ def test_any_memory_order(order: str) -> None:
     np.testing.assert_allclose(matrics.mcc(view), matrics.mcc(view.copy()), rtol=1e-14)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scale_does_not_matter(dtype: type) -> None:
     """From the smallest counts to the largest: no product leaves the range of the numbers."""
@@ -398,7 +399,7 @@ def test_scale_does_not_matter(dtype: type) -> None:
         assert len(set(scores[name].tolist())) == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [2, 5, 60])
 def test_neighbours_do_not_matter(n: int) -> None:
     """Not in a single bit: what is seen of a block makes it cheaper, and changes no value."""
@@ -419,6 +420,7 @@ def test_neighbours_do_not_matter(n: int) -> None:
             np.testing.assert_array_equal(values, together[name][rows], err_msg=name)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [pytest.param(2, marks=pytest.mark.exhaustive), 5, 60])
 def test_blocks_and_threads_change_nothing(n: int) -> None:
     stack = np.random.default_rng(n).integers(0, 50, (400_000 // n**2, n, n))
@@ -468,7 +470,7 @@ def test_neighbours_change_no_bit_of_float32(n: int) -> None:
             np.testing.assert_array_equal(values, together[name][30 * position : 30 * position + 30], err_msg=name)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [3, 20, 100, 300])
 @pytest.mark.parametrize("specs", [["mcc", "f1", "recall:class"], ["cen", "joint_entropy", "mcc"]])
 def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
@@ -483,7 +485,7 @@ def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
     assert peak - sum(values.nbytes for values in results.values()) < 64 * 2**20
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [2, 7, 20, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
 def test_what_later_blocks_hold(n: int, dtype: type) -> None:
@@ -696,7 +698,7 @@ def test_a_measure_may_be_one_number(registering: Any, count: int) -> None:
     np.testing.assert_array_equal(metric(np.ones((count, 2, 2))), np.full(count, 9.0))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_of_jax(jax_backend: Any, name: str) -> None:
     """Those that NumPy does not know are left to JAX."""

@@ -373,6 +373,7 @@ def test_what_is_not_imported() -> None:
     assert done.stdout == "{'site': ['n', 's'], 'accuracy': [1.0, 0.0]}\n"
 
 
+@pytest.mark.sampled(1)
 def test_too_many_cells(library: Any) -> None:
     frame = library.DataFrame({"y_true": list(range(40_000)), "y_pred": list(range(40_000))})
     with pytest.raises(ValueError, match="got 40,000 classes in 1 groups: too many to count"):

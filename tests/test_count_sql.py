@@ -80,6 +80,7 @@ def test_the_statement_runs_and_its_result_is_a_table_of_counts(database: str) -
         np.testing.assert_array_equal(one.low, wanted.interval("mcc, recall:class")[key].low)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("weight", ["w", "large"])
 def test_weights_have_their_squares(database: str, weight: str) -> None:

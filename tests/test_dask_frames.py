@@ -47,7 +47,7 @@ def by_hand(table: Any, by: list[str], classes: Any, weight: str | None = None) 
     return pd.DataFrame(groups, columns=by), np.stack(matrices)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("partitions", [1, 3, 20])
 @pytest.mark.parametrize("split_every", [None, 2])
 def test_groups_are_those_in_memory(partitions: int, split_every: int | None) -> None:

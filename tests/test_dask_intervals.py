@@ -31,7 +31,7 @@ def drawn(*batch: int, n: int = 3, dtype: Any = np.int64) -> np.ndarray:
     return RANDOM.integers(0, 20, (*batch, n, n)).astype(dtype)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "delta"])
 @pytest.mark.parametrize("chunks", [(4, 3), (2, 2)])
 def test_intervals_without_draws_are_those_in_memory(method: Any, chunks: Any) -> None:
@@ -49,6 +49,7 @@ def test_intervals_without_draws_are_those_in_memory(method: Any, chunks: Any) -
         np.testing.assert_array_equal(one.low, wanted[name].low)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("axis", [0, 1, -3])
 def test_clusters(axis: int) -> None:
     stack = drawn(5, 4)
@@ -68,6 +69,7 @@ def test_intervals_of_one_matrix_and_of_none() -> None:
                 assert_eq(values, other)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "posterior"])
 def test_draws_depend_on_the_seed_and_the_chunks_alone(method: Any) -> None:
     """Each block has its child of the seed: its intervals are those that this stream gives in memory."""

@@ -38,7 +38,7 @@ def drawn(*batch: int, n: int = 3, dtype: Any = np.int64) -> np.ndarray:
     return RANDOM.integers(0, 20, (*batch, n, n)).astype(dtype)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chunks", CHUNKS)
 def test_scores_of_any_chunks_are_those_in_memory(chunks: Any) -> None:
     stack = drawn(4, 6)

@@ -142,7 +142,7 @@ def test_thresholds_that_are_traced_are_refused() -> None:
         jax.jit(lambda given: matrics.ranking.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_a_threshold_is_rounded_as_probabilities_are(backend: Any, kind: str) -> None:
     """A probability of 0.7 in single precision reaches the threshold 0.7, as ``y_prob >= 0.7`` says."""

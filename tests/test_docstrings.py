@@ -17,7 +17,7 @@ from docstrings import Entry, Function, entries
 
 from matrics._catalogue.record import METRICS
 
-pytestmark = pytest.mark.xdist_group("signatures")  # all libraries in one process
+pytestmark = pytest.mark.xdist_group("both signatures")  # all libraries in one process
 
 #: Words whose text depends on the function: ``level`` of an interval, of a mark, of a curve.
 DIFFERENT = {"level", "names", "num", "thresholds", "top", "zero_division"}

@@ -120,7 +120,7 @@ ROADS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
     ("road", "n"),
@@ -282,6 +282,7 @@ def test_jit_and_derivatives() -> None:
         np.testing.assert_allclose(curve[1:], rise[1:], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.sampled(1)
 @needs("jax")
 @pytest.mark.parametrize("n", [5, 11])
 def test_companions_under_jit(n: int) -> None:

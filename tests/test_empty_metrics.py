@@ -47,7 +47,7 @@ def check_of_nothing(values: dict[str, float]) -> None:
         assert value == 0 if name.startswith(COUNTS) else math.isnan(value), name
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(library=["flax"], options=[{"zero_division": 0.0}])
 @pytest.mark.parametrize(("library", "kind"), DOORS)
 @pytest.mark.parametrize("options", [{}, {"zero_division": 0.0}, {"zero_division": 1.0, "fill_undefined": 0.5}])
@@ -144,6 +144,7 @@ def test_a_compiled_step_is_compiled_once_from_nothing_on(kind: str) -> None:
     assert counter.frame_count == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_a_sync_the_counts_of_all_decide(kind: str, tmp_path: Any) -> None:
     """A process that has seen nothing of its own has values once others have; a group of one stands for them."""

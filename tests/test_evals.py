@@ -191,7 +191,7 @@ def test_polars() -> None:
         (
             "x.json",
             '{"version": 2, "eval": {"task": "t", "model": "m"}}',
-            "expected answers with scores, got a log of Inspect without any",
+            "expected answers with scores, got a log of Inspect without scores",
         ),
         ("x.json", '{"results": {"version": 2}}', "expected version 3 of promptfoo's results, got 2"),
         (

@@ -186,6 +186,7 @@ def test_options_and_measures_of_ones_own() -> None:
 # How many samples -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bound", [0.86, 0.88, 0.92, 0.93])
 def test_needed_is_the_number_of_wilsons_formula(bound: float) -> None:
     """A score interval of a proportion p ends at the bound b for z² b (1 - b) / (p - b)² samples."""

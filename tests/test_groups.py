@@ -81,7 +81,7 @@ def test_what_is_out_of_range_is_dropped(backend: Any, ignored: Any) -> None:
     np.testing.assert_array_equal(backend.numpy(dropped), lost)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_images_by_group(backend: Any) -> None:
     """Class scores of pixels, one group for an image; and two attributes at once."""
     y_true, scores = RANDOM.integers(0, 3, (6, 4, 5)), RANDOM.normal(size=(6, 3, 4, 5))
@@ -114,7 +114,7 @@ def test_labels_and_groups_of_any_kind(backend: Any) -> None:
     assert nothing.tolist() == np.zeros((3, 2, 2)).tolist()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("cases", [30, pytest.param(200, marks=pytest.mark.exhaustive)])
 def test_random_cases_are_those_of_scikit_learn(backend: Any, cases: int) -> None:
     """One call of it for each group; padded, so that shapes stay; labels and groups out of range are left out first."""
@@ -166,7 +166,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, wei
         matrics.confusion_matrix(y_true, y_pred, groups=groups, sample_ndim=2, **options)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_soft_by_group(backend: Any) -> None:
     y_true, _, groups = drawn(3, 2, 2, 30, beyond=0)
     y_true[:, :3], probs, weight = 5, RANDOM.dirichlet(np.ones(3), (2, 30)), RANDOM.uniform(size=30)
@@ -187,7 +187,7 @@ def test_soft_by_group(backend: Any) -> None:
 # The state ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_state_by_group(backend: Any) -> None:
     """Batches add up, words included; dropped is of all groups together."""
     y_true, y_pred, groups = drawn(3, 4, 3, 40)
@@ -207,7 +207,7 @@ def test_state_by_group(backend: Any) -> None:
     assert sum([state, state]).counts.shape == (4, 3, 3)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_state_of_models_and_attributes(backend: Any) -> None:
     """A batch of the state may be in the labels, or in the groups alone; pixels are pooled."""
     y_true, y_pred, groups = drawn(2, 3, 5, 4, 6)
@@ -256,6 +256,7 @@ def test_jax_scan_by_group(jax_backend: Any) -> None:
     assert int(summed.dropped[0]) == lost
 
 
+@pytest.mark.exhaustive
 def test_torch_by_group(torch: Any) -> None:
     """In one graph, mapped, without a look at values, and differentiable."""
     from torch._subclasses.fake_tensor import FakeTensorMode

@@ -50,7 +50,7 @@ def logged(library: str, kind: str, given: tuple[Any, ...], *batch: np.ndarray, 
     return {name: value for name, value in metric.log_dict().items() if name != "dropped"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "MarginMetric"])
 def test_metrics_of_labels(library: str, kind: str) -> None:
@@ -58,7 +58,7 @@ def test_metrics_of_labels(library: str, kind: str) -> None:
     assert found == pytest.approx(expected(), abs=1e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_the_example_of_the_report(library: str) -> None:
     """F1 0.8 of the two other classes, by hand: 4 and 4 correct, one error in each direction."""

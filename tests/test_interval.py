@@ -248,7 +248,7 @@ def compare(found: Any, wanted: Any, tolerance: float) -> None:
             np.testing.assert_allclose(mine, getattr(one, field), atol=tolerance, err_msg=f"{name} {field}")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "delta", *DRAWING])
 def test_torch(torch: Any, method: str) -> None:
     """Plain tensors as NumPy; with a generator of PyTorch, or on a road of its own, to rounding or to Monte Carlo."""
@@ -397,7 +397,7 @@ def test_undefined_replicates_are_counted() -> None:
     assert filled.undefined[1] == 0
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "delta", "bootstrap", "bca", "posterior"])
 def test_no_limit_leaves_the_range(method: str) -> None:
     """Of all measures, for matrices near the ends of their ranges; low is below high, and no point is an interval."""
@@ -544,6 +544,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("n", "kind", "samples"), SETTINGS)
 def test_the_default_covers(n: int, kind: str, samples: int) -> None:
     """95 % intervals contain the truth at least 93 times of 100 (less three standard errors of 2,000 data sets)."""

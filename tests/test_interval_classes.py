@@ -96,7 +96,7 @@ def test_every_average_has_limits(method: str) -> None:
         assert one == pytest.approx(other)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("spec", ["recall:min", "f1:min", "f1:max", "precision:max"])
 def test_the_lowest_of_classes_that_are_alike(spec: str) -> None:
     """A share of the level holds it, although the estimate is too low; the delta method holds it in four of five."""

@@ -62,7 +62,7 @@ def states_of(like: Any) -> dict[str, tuple[Any, Any, Any]]:
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["cells", "groups", "margins", "labels", "scores"])
 def test_counts_of_an_axis_of_devices(jax_backend: Any, kind: str) -> None:
     """With ``axis_name=`` each device has the state of all samples, not only its own; ``vmap`` has such axes, too."""

@@ -183,7 +183,7 @@ def test_every_library(method: str, backend: Any) -> None:
     np.testing.assert_allclose(backend.numpy(found), expected, rtol=1e-3 if not backend.float64 else 1e-10, atol=1e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_compiled_and_mapped(method: str, torch: Any) -> None:
     counts, _ = simulated(3, 2000, 250, batch=(4,))

@@ -66,6 +66,7 @@ def test_a_model_beside_itself() -> None:
     assert found["accuracy"].status == IntervalStatus.NO_VARIATION
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("known", [(100, 100), (100, 200)])
 def test_models_with_grades_of_their_own_cover_the_difference(known: tuple[int, int]) -> None:
     """Hard questions are hard for both; people grade the answers of both, or more of one."""

@@ -42,6 +42,7 @@ def test_counts_by_hand(backend: Any) -> None:
             assert backend.numpy(ours)[k].tolist() == theirs.tolist()
 
 
+@pytest.mark.sampled(2)
 def test_what_stands_for_no_label(backend: Any) -> None:
     """-1 in integers, NaN in floating numbers; None in lists."""
     expected = by_hand(TRUE, JUDGE, PRED[0], LABELLED, 3)

@@ -70,7 +70,7 @@ def test_more_than_people_alone_and_less_than_all() -> None:
         assert one.effective_labels.max() < 4000
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(n=[10], method=["rogan_gladen"])
 @pytest.mark.parametrize("method", ["auto", "tuned", "rogan_gladen"])
 @pytest.mark.parametrize(("n", "labelled"), [(2, 100), (3, 300), (10, 1000)])

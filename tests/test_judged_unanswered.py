@@ -147,6 +147,7 @@ def test_no_sample_without_a_label_changes_nothing(method: Any, limits: Any) -> 
             assert narrow.high == pytest.approx(wide.high, rel=1e-9)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("method", ["auto", "tuned"])
 def test_coverage(method: Any) -> None:
     """Limits of 90 % contain the pass rate as often, with a judge that is silent on bad answers."""

@@ -105,7 +105,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], 
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT001
@@ -172,6 +172,7 @@ def test_weights_of_many_batches(jax_backend: Any, kind: Any, decay: float) -> N
     np.testing.assert_allclose(float(jax.jit(lambda x: x.score("accuracy")["accuracy"])(both)), accuracy, rtol=rtol)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [matrics.ConfusionState, matrics.MarginState])
 def test_small_weights_after_large_ones(kind: Any) -> None:
     """2**24 and then 1,000 times 1, none of which float32 alone would add; also merged into and from float64."""

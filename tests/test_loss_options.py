@@ -135,7 +135,7 @@ def test_the_formulas_by_hand_see_differences() -> None:
     assert (np.abs(gradients[:, LABELS != IGNORED]).max((1, 2)) > 1e-3).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", CASES)
 def test_torch(torch: Any, case: str) -> None:
     logits, labels = map(torch.from_numpy, CASES[case])
@@ -145,7 +145,7 @@ def test_torch(torch: Any, case: str) -> None:
     check(case, values.detach().numpy(), torch.stack(gradients).numpy())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", CASES)
 def test_torch_vmap_over_models(torch: Any, case: str) -> None:
     """The first model is that of the case; labels are shared, or each model has its own."""
@@ -213,7 +213,7 @@ def test_jax(jax_backend: Any, cases: list[str], rows: Rows) -> None:
 # Mixed precision ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", CASES)
 def test_autocast(torch: Any, case: str) -> None:
     """Logits of bfloat16: right to what they are worth, and added up in float32."""

@@ -139,7 +139,7 @@ KINKS = {(case, spec) for case in CASES if case.startswith("uniform") for spec i
 # Gradients ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], case=OTHER_SHAPES)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], specs=[SPECS])
 @pytest.mark.exhaustive(backend=["torch-grad"], specs=[FEW])
@@ -161,7 +161,7 @@ def test_gradients(differentiable: Any, case: str, specs: list[str]) -> None:
             np.testing.assert_allclose(gradient, expected, **allowed, err_msg=spec)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_what_is_undefined_costs_what_a_guess_does(differentiable: Any) -> None:
     """The choice of zero_division=0: no better than chance, and nowhere to go."""
     values, gradients = losses_and_gradients(differentiable, *CASES["one class alone"], FEW)

@@ -57,7 +57,7 @@ def batch(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, y_pred, scores
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(library=["flax"], what=["ignored", "masked", "relabelled", "many"])
 @pytest.mark.parametrize("what", ["labels", "scores", "ignored", "masked", "weighted", "relabelled", "many"])
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -94,6 +94,7 @@ def test_values_are_those_of_all_cells(library: str, what: str) -> None:
         _ = margins.matrix
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_many_classes_need_little_memory(library: str) -> None:
     """A metric of measures that need no cells keeps margins by itself where cells would take more than 1 GiB."""
@@ -120,7 +121,7 @@ def test_measures_of_cells_are_refused_at_once_with_their_memory(library: str) -
         made(library, "MarginMetric", 3, [matrics.metrics.cost(np.ones((3, 3)) - np.eye(3))])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_measure_that_needs_no_cells(library: str) -> None:
     names = matrics.MarginState.list_metrics()
@@ -139,7 +140,7 @@ def test_every_measure_that_needs_no_cells(library: str) -> None:
 # PyTorch ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.exhaustive(has_scores=[True])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("has_scores", [False, True])
 def test_compiled_in_one_graph(*, has_scores: bool) -> None:
     torch = pytest.importorskip("torch")

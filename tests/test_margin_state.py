@@ -191,7 +191,7 @@ def large(backend: Any) -> tuple[MarginState, np.ndarray]:
     return one + few, cm * 2**40 + np.asarray([[0, 0, 0], [0, 0, 1], [0, 0, 0]])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
     """Also under jit, where default JAX has two words: differences are those of integers."""
     state, cm = large(backend)
@@ -204,7 +204,7 @@ def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
     compare(backend, backend.jit(lambda state: state.score(PANEL))(state), wanted)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_true_negatives_are_subtracted_in_integers(backend: Any) -> None:
     """Two samples are outside the row and the column of a class that has 2**34 others."""
     cm = [[2**34, 2**33, 0], [2**32, 0, 2], [0, 0, 0]]
@@ -245,7 +245,7 @@ def test_weighted_true_negatives_keep_their_digits() -> None:
 # Invalid counts -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_an_invalid_matrix_touches_no_other(backend: Any) -> None:
     xp = matrics._arrays.as_arrays(like=backend.asarray(0))[0].xp
     zeros = MarginState.zeros(2, batch_shape=(4,), like=backend.asarray(0), dtype=xp.float32)

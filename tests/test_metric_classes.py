@@ -182,7 +182,7 @@ def test_scores_of_a_label(library: str, module: Any) -> None:
         module.ScoreMetric(3, class_names=["cat", "dog", "owl"], positive="emu")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_titles_of_values_at_thresholds(library: str, module: Any) -> None:
     """No two numbers under one: of which class, and of which average; a class in brackets is that class or an error."""
     true, scores = RANDOM.integers(0, 2, 200), RANDOM.random(200, np.float32)
@@ -272,6 +272,7 @@ def test_an_axis_that_nobody_has_named(library: str, module: Any, shape: tuple[i
         assert (named.log_dict() == unnamed.log_dict()) == (axis == guess)
 
 
+@pytest.mark.sampled(1)
 def test_an_axis_that_only_one_reading_fits(library: str, module: Any) -> None:
     """As many samples or pixels as classes alone are not ambiguous: the labels say which it is."""
     with warnings.catch_warnings():
@@ -329,6 +330,7 @@ def test_floating_targets_are_told_of_several_labels(torch: Any) -> None:
 # Where the values go --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 def test_files_say_of_which_class_a_measure_is(library: str, module: Any, tmp_path: Path) -> None:
     """So that a run with another positive class never has its numbers in the same column; dashboards get the keys."""
     from matrics._integrations.loggers.values import named_numbers

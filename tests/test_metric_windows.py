@@ -57,7 +57,7 @@ def of_last(door: Door, kind: str, batches: list[Any], **options: Any) -> dict[s
 
 
 @every_kind
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(door=["flax"], kind=["MultilabelMetric"])  # whose programs take seconds
 def test_values_are_those_of_the_last_batches(door: Door, kind: str) -> None:
     """After each batch; a batch that is refused changes nothing, and a reset metric begins anew."""
@@ -114,7 +114,7 @@ def test_windows_are_merged_by_age(door: Door, kind: str) -> None:
 
 
 @every_kind
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_checkpoint_has_the_window(door: Door, kind: str) -> None:
     batches = batches_of(kind)
     whole, first, second = (make(door, kind, window=WINDOW) for _ in range(3))
@@ -136,6 +136,7 @@ def test_a_checkpoint_has_the_window(door: Door, kind: str) -> None:
     assert second.log_dict() == whole.log_dict()
 
 
+@pytest.mark.sampled(2)
 @every_kind
 def test_what_was_synced_leaves_the_window(torch: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes, of which the other has counted the same: everything is there twice, and goes as it came."""
@@ -156,8 +157,8 @@ def test_what_was_synced_leaves_the_window(torch: Any, kind: str, monkeypatch: p
             assert metric.log_dict() == pytest.approx(twice.log_dict(), abs=1e-6)
 
 
+@pytest.mark.exhaustive
 @every_kind
-@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics", "MultilabelMetric"])
 def test_one_graph(torch: Any, kind: str) -> None:
     door, batches = Door("torch"), batches_of(kind, (30, 30, 7, 30, 12))
     metric = make(door, kind, window=WINDOW)
@@ -173,6 +174,7 @@ def test_one_graph(torch: Any, kind: str) -> None:
     )
 
 
+@pytest.mark.sampled(1)
 @every_kind
 @pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric", "Metrics"])
 def test_under_jit_and_scan(kind: str) -> None:
@@ -198,7 +200,7 @@ def test_under_jit_and_scan(kind: str) -> None:
 
 @every_kind
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_a_call_returns_the_values_of_the_batch(torch: Any, kind: str, library: str) -> None:
     pytest.importorskip(library)
     door, batches = Door(library), batches_of(kind, (30, 7, 30, 9, 30))

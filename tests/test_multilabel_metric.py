@@ -55,7 +55,7 @@ def test_scikit_learn(library: str) -> None:
     assert found == pytest.approx({f"val/{name}": value for name, value in expected.items()}, abs=2e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.filterwarnings("ignore:.* treats scores in the same bucket")
 @every_library
 def test_areas_have_bounds(library: str) -> None:

@@ -55,6 +55,7 @@ def test_a_run_goes_on_from_its_checkpoint(library: str, metrics: str, tmp_path:
     assert (losses is not None) == ("ranking" in metrics)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 def test_other_checkpoints_are_refused(library: str) -> None:
     def saved(**options: Any) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def test_other_checkpoints_are_refused(library: str) -> None:
         metric.load_state_dict(wrong)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 @pytest.mark.exhaustive(library=["flax"])
 @pytest.mark.parametrize("metrics", ["f1, subset_accuracy", ", ".join(NAMES)])
@@ -104,7 +105,7 @@ def test_merges_copies_and_resets(library: str, metrics: str) -> None:
         assert "val/" in repr(b.own)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_other_metrics_are_not_merged(library: str) -> None:
     """Their counts would mean nothing: other thresholds, bins, labels or measures."""
@@ -126,8 +127,9 @@ def test_other_metrics_are_not_merged(library: str) -> None:
         np.testing.assert_array_equal(np.asarray(metric.own.state.labels.counts), counts)
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("library", ["torch", pytest.param("torchmetrics", marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
     """The model, its loss and the counting: nothing is compiled again after the second size of a batch."""

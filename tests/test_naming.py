@@ -31,6 +31,7 @@ def test_each_class_has_a_key(backend: Any, shape: tuple[int, ...]) -> None:
     assert all(type(value) is type(expected["accuracy"]) for value in named.values())
 
 
+@pytest.mark.sampled(2)
 def test_states_name_them_as_well(backend: Any) -> None:
     labels = backend.asarray([0, 1, 2, 2])
     state = matrics.ConfusionState.zeros(3, like=labels).update(labels, labels)

@@ -185,7 +185,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("kind", "values", "call"),

@@ -34,6 +34,7 @@ def share(batches: list[Any], decay: float = 1.0) -> float:
     return sum(x for x, _ in parts) / sum(n for _, n in parts)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("options", [{}, {"decay": 0.5}, {"window": 2}])
 def test_it_has_all_that_metrics_have(door: Door, options: dict[str, Any]) -> None:
     batches = [tuple(RANDOM.integers(0, 3, (2, size))) for size in (20, 30, 9, 30)]

@@ -174,7 +174,7 @@ def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
                 comparison.hold(spec, matrix, value, reference, rtol=digits, atol=1e-12)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.exhaustive(n=[4])
 @pytest.mark.exhaustive(eager=["strict", "torch-vmap"], n=[2])
 @pytest.mark.exhaustive(eager=["strict", "torch-grad", "torch-vmap"], n=[3], dtype=[np.float32])

@@ -90,7 +90,7 @@ def seconds_of(door: Callable[[str], Any], text: Any) -> tuple[float, str]:
     return time.process_time() - started, said
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("door", DOORS)
 def test_long_texts_are_read_at_once_and_quoted_in_part(door: str) -> None:
     refused_ones = 0
@@ -198,6 +198,7 @@ def test_specs_are_not_kept_for_ever() -> None:
     assert all(len(spec) <= registry.MAX_KEPT for spec in registry._SPECS)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("entries", [0, scoring.MAX_KNOWN])
 def test_long_lists_of_measures_are_not_kept(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "_KNOWN", dict.fromkeys(range(entries)))

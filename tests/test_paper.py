@@ -146,7 +146,7 @@ def pictures() -> dict[str, Any]:
     }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", list(pictures()) if __import__("importlib").util.find_spec("matplotlib") else [])
 def test_a_picture_is_as_wide_as_asked(name: str, tmp_path: Path) -> None:
     draw = pictures()[name]

@@ -110,7 +110,7 @@ def in_use(cm: np.ndarray) -> np.ndarray:
     return cm[cm.any(axis=1)][:, cm.any(axis=0)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", SIZES)
 def test_association(n: int) -> None:
     contingency = pytest.importorskip("scipy.stats.contingency", reason="SciPy is not installed")
@@ -130,6 +130,7 @@ def test_rank_correlation(n: int) -> None:
     compare(draw(n), "kendall_tau", lambda cm: kendalltau(*labels(cm)).statistic)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", SIZES)
 def test_entropies(n: int) -> None:
     entropy = pytest.importorskip("scipy.stats", reason="SciPy is not installed").entropy
@@ -142,7 +143,7 @@ def test_entropies(n: int) -> None:
     compare(stack, "pred_entropy", lambda cm: entropy(cm.sum(0)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", SIZES)
 def test_binomial(n: int) -> None:
     binomtest = pytest.importorskip("scipy.stats", reason="SciPy is not installed").binomtest
@@ -195,6 +196,7 @@ def test_odds_ratio() -> None:
 # torchmetrics --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", SIZES)
 def test_torchmetrics(n: int) -> None:
     nominal = pytest.importorskip("torchmetrics.functional.nominal", reason="torchmetrics is not installed")

@@ -98,7 +98,7 @@ def test_a_result_is_taken_as_it_is() -> None:
     assert display.ax_.get_xlabel() == "columns in the order of the rows"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_matrices_of_any_library(backend: object) -> None:
     metrics = ["accuracy", "cen", "mcc"]
     display = plot.agreement(backend.asarray(STACK[:20]), metrics, text=False)

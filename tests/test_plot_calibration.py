@@ -154,7 +154,7 @@ def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: 
         plot.calibration(*arguments, **options)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_arrays_of_any_library(backend: object) -> None:
     probs = CLASSES.astype(np.float32)
     line = plot.calibration(backend.asarray(LABELS), backend.asarray(probs)).lines[0]

@@ -33,7 +33,7 @@ def texts(display: plot.Display) -> list[str]:
     return [text.get_text() for text in display.ax_.texts]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "display"),
     [

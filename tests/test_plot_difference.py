@@ -153,7 +153,7 @@ def test_an_order_moves_classes_and_their_tests() -> None:
     np.testing.assert_array_equal(moved.p_values, usual.p_values[np.ix_([2, 0, 1], [2, 0, 1])])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_arrays_of_any_library(backend: object) -> None:
     display = plot.difference(backend.asarray(A), backend.asarray(B), text=False, top=0)
     np.testing.assert_array_equal(display.a, A)

@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib")
 from matrics import plot
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("width", [2.0, 3.0, 5.0])
 @pytest.mark.parametrize(
     "names", [["healthy", "ill"], ["cat", "dog", "eel"], ["a long name", "another long name", "c"]]

@@ -22,6 +22,7 @@ STACK = np.array([M_B, [[10, 0], [3, 7]], [[0, 0], [1, 2]], [[0, 3], [1, 2]], [[
 CM = np.array([[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 2, 2, 2]])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "draw"),
     [

@@ -54,6 +54,7 @@ def test_a_group_without_the_class_is_undefined() -> None:
     assert "a undefined" in display.describe()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [None, 3.5])
 def test_all_texts_are_in_the_picture(width: float | None) -> None:
     for display in (plot.subgroups(GROUPS, width=width), plot.participant_flow(FLOW, width=width)):
@@ -82,6 +83,7 @@ def test_the_boxes_have_all_participants() -> None:
     assert display.describe().startswith("11 participants. without test result: 2 (healthy 1")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "display"),
     [("subgroups", lambda: plot.subgroups(GROUPS)), ("participant_flow", lambda: plot.participant_flow(FLOW))],

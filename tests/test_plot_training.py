@@ -119,7 +119,7 @@ def test_files_that_cannot_be_read(name: str, text: str, message: str, tmp_path:
         plot.training(tmp_path / name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_the_scores_of_each_step(backend: object) -> None:
     stack = np.stack([[[5, 5], [4, 6]], [[8, 2], [1, 9]]])
     history = [matrics.score(backend.asarray(cm), ["mcc", "f1"]) for cm in stack]

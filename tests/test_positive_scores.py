@@ -328,7 +328,7 @@ def test_labels_of_classes() -> None:
         matrics.ranking.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("positive", [0, 1, 5, -1])
 def test_integers_in_every_library(backend: Backend, positive: int) -> None:
     """Under jit nobody looks at values: a batch of three curves, of two labels each."""

@@ -25,7 +25,7 @@ def by_hand(cm: Any, shares: Any) -> np.ndarray:
     return np.asarray(rows)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_rows_have_their_shares(backend: Any, n: int) -> None:
     stack = RANDOM.integers(0, 50, (3, 2, n, n))
@@ -38,7 +38,7 @@ def test_rows_have_their_shares(backend: Any, n: int) -> None:
     np.testing.assert_allclose(found.sum((-2, -1)), stack.sum((-2, -1)), rtol=1e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_predictive_values_are_those_of_bayes(backend: Any) -> None:
     """PPV = se π / (se π + (1 - sp)(1 - π)), and NPV likewise, in fractions."""
     sensitivity, specificity, share = Fraction(90, 100), Fraction(95, 100), Fraction(1, 50)
@@ -106,7 +106,7 @@ ROADS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("road", ROADS)
 def test_every_road(road: str) -> None:
     stack = RANDOM.integers(1, 50, (5, 3, 3)).astype(float)

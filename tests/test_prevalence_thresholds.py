@@ -61,7 +61,7 @@ def test_given_thresholds_and_several_prevalences() -> None:
     np.testing.assert_allclose(best.value, [one.value for one in alone])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_the_best_threshold_is_the_best_of_all(backend: Any) -> None:
     y_true, y_score = samples()
     wanted = {limit: by_hand(y_true, y_score, limit, 0.05) for limit in [np.inf, *y_score]}

@@ -256,7 +256,7 @@ def test_names_of_pycm(stacks: Any) -> None:
     assert all(callable(getattr(pycm.ConfusionMatrix, name)) for name in OTHER_METHODS)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", list(TABLES))
 def test_every_number(stacks: Any, kind: str) -> None:
     agreed, used, misses, unbounded = Counter(), Counter(), [], set()

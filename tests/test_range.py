@@ -79,7 +79,7 @@ def test_the_reference_shares_nothing_with_the_library() -> None:
     assert not [path.name for path in folder.glob("*.py") if "matrics" in path.read_text()]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "n", "dtype"), walks())
 def test_values_are_those_of_the_documented_formula(
     name: str, n: int, dtype: type, record_property: Any, pytestconfig: pytest.Config

@@ -216,6 +216,7 @@ def test_it_is_the_statistic_of_mann_and_whitney() -> None:
         )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_of_any_size_keep_their_order(dtype: Any) -> None:
     """The host sorts bits: subnormal, huge, infinite and negative numbers, and both zeros, are in their order."""
@@ -250,7 +251,7 @@ def test_the_variance_is_that_of_delong(backend: Backend) -> None:
     )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_precision_at_recall_and_the_reverse(backend: Backend, *, weighted: bool) -> None:
     arrays = cases(np.float64 if backend.float64 else np.float32)[: 3 if weighted else 2]
     arrays = tuple(x[::8] for x in arrays)

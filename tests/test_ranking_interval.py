@@ -76,7 +76,7 @@ def test_delongs_limits_are_those_of_proc(name: str, area: float, variance: floa
     assert found.standard_error**2 == pytest.approx(matrics.ranking.roc_auc_variance(y_true, scores[name]), rel=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", MEASURES)
 def test_variances_are_those_of_influences(name: str) -> None:
     y_true, y_score = drawn()

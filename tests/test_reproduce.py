@@ -116,7 +116,7 @@ def test_readings(found: reproduction.Reproduction) -> None:
 # Sources --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "source"), [("eve", "000"), ("REVIEW", "001"), ("004", "004")])
 def test_one_source(name: str, source: str) -> None:
     assert {one.record.source for one in matrics.study.reproduce(name).numbers} == {source}

@@ -187,6 +187,7 @@ def test_frames_have_what_the_fields_have() -> None:
     assert board["value"][0] == pytest.approx(float(matrics.mcc(CM)))
 
 
+@pytest.mark.sampled(2)
 def test_results_of_any_library(backend: Any) -> None:
     found = matrics.interval(backend.asarray(STACK), "mcc")
     plain = json.loads(json.dumps(matrics.to_dict(found)))

@@ -1,8 +1,9 @@
 """Every comparison with references on the roads that compile: all that is asked of one graph stands here.
 
 To compile a graph of so many measures takes seconds to a minute, so that one serves all comparisons of its road, number
-of classes and dtype. By default each road takes two or three classes; the rest is exhaustive. Of two classes undefined
-measures are worth a number, so that no part of a formula may be filled with it.
+of classes and dtype. All of them are exhaustive: in the default run, test_catalogue.py and test_compiled.py have the
+measures on each library. Of two classes undefined measures are worth a number, so that no part of a formula may be
+filled with it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ from test_compiled import hard
 import matrics
 
 NAMES = [name for name in roads.installed() if name in roads.TRACED and name != "torch-inductor"]
-# Compiled by default, where test_torch_inductor and test_compiled.py have some measures of the other compilers.
-FIRST = {("jax-x64-jit", 3)}
 # Where every formula is tried in the exhaustive run, and not only those with references.
 WITH_FORMULAS = {
     ("torch-compile", 3),
@@ -54,11 +53,6 @@ class Case:
     n: int
     dtype: type
 
-    @property
-    def marks(self) -> tuple[Any, ...]:
-        first = (self.road, self.n) in FIRST and self.dtype is roads.make(self.road).dtypes()[-1]
-        return () if first else (pytest.mark.exhaustive,)
-
 
 def _cases() -> Iterator[Any]:
     for name in NAMES:
@@ -72,7 +66,9 @@ def _cases() -> Iterator[Any]:
                     continue  # JAX's 32 bits have them all
                 case = Case(name, n, dtype)
                 name_of_it = f"{name}-{n}-{dtype.__name__}"
-                yield pytest.param(case, id=name_of_it, marks=(*case.marks, pytest.mark.xdist_group(name_of_it)))
+                yield pytest.param(
+                    case, id=name_of_it, marks=(pytest.mark.exhaustive, pytest.mark.xdist_group(name_of_it))
+                )
 
 
 @pytest.fixture(scope="module", params=list(_cases()))
@@ -102,14 +98,12 @@ def stack_of(n: int, count: int) -> np.ndarray:
 # References -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.exhaustive
 def test_vectors_of_the_oracle(graph: Graph, record_property: Any) -> None:
     comparison = Comparison(graph.road.name)
     least = test_vectors.hold_vectors(graph, comparison)
     comparison.settle(least, record_property)
 
 
-@pytest.mark.exhaustive(source=[test_sources])  # whose graphs take long
 @pytest.mark.parametrize("source", [test_sources, test_tables], ids=["000", "001 to 004"])
 def test_printed_numbers(graph: Graph, source: Any, record_property: Any) -> None:
     comparison = Comparison(graph.road.name)
@@ -119,7 +113,6 @@ def test_printed_numbers(graph: Graph, source: Any, record_property: Any) -> Non
     comparison.settle(least if graph.dtype is np.float64 else least // 2, record_property)
 
 
-@pytest.mark.exhaustive
 def test_exact_fractions(graph: Graph, record_property: Any, pytestconfig: pytest.Config) -> None:
     """Of what others get wrong, and of counts of any size, in stacks of one shape."""
     if graph.n > 5:

@@ -264,7 +264,7 @@ def test_a_positive_class_and_two_classes(library: str) -> None:
     np.testing.assert_allclose(list(values(binary).values()), wanted, rtol=1e-6)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", METRICS)
 def test_what_is_no_probability_is_not_filled_with_0(library: str) -> None:
     metric = made(library, CLASSES, "log_loss, brier_score")

@@ -43,7 +43,7 @@ def ten_classes(scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, logits, odds
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("scale", "shift", "share"), CASES)
 def test_logits_of_any_scale(scale: float, shift: float, share: float) -> None:
     y_true, logits = two_classes(scale, shift, share)
@@ -64,7 +64,7 @@ def check(state: ScoreState, roc_auc: float, average_precision: float) -> None:
         assert area.low <= exact <= area.high
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scale", SCALES)
 def test_ten_classes(scale: float) -> None:
     """Against log-odds; at the larger scales the softmax itself is 0 and 1, and its area wrong."""
@@ -84,7 +84,7 @@ def test_ten_classes(scale: float) -> None:
     assert state.roc_auc(average="micro").value == pytest.approx(micro, abs=1e-5)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", SCALES)
 def test_ten_classes_on_every_backend(backend: Any, scale: float) -> None:
     """Log-odds in float32 may be in the bucket next to the right one: exp and log are rounded differently."""
@@ -103,7 +103,7 @@ def test_ten_classes_on_every_backend(backend: Any, scale: float) -> None:
         assert (high >= np.asarray(wanted) - slack).all()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("scale", "shift", "share"), CASES[:1] + CASES[3:])
 def test_logits_on_every_backend(backend: Any, scale: float, shift: float, share: float) -> None:
     y_true, logits = two_classes(scale, shift, share, 4000)
@@ -134,6 +134,7 @@ def test_probabilities_near_0_and_1_are_told_apart() -> None:
     assert gaps[1] < 1e-3 < gaps[0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision_has_no_error(dtype: str) -> None:
     """Values and bounds, with many ties; of logits, of probabilities, and of class scores."""
@@ -202,7 +203,7 @@ def test_bounds_hold_for_any_numbers(samples: list[tuple[bool, float]], bits: in
         assert area.low <= area.value <= area.high
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_scores_on_edges_have_no_error(backend: Any) -> None:
     """With ties, on edges and thresholds; one score that is on none of them leaves its bin open."""
     y_true = RANDOM.integers(0, 2, 200)
@@ -249,7 +250,7 @@ def test_one_batch_element_does_not_change_another() -> None:
     np.testing.assert_allclose(np.asarray(area)[:, 2], 0.5, atol=1e-12)
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -1])
 @pytest.mark.parametrize("kept", [{"bits": 8}, {"edges": [0.0, 0.5, 1.0]}, {"bits": 8, "num_classes": 3}])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")

@@ -111,7 +111,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[LateDevice]:
         yield made
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("blocks", [1, 2, 3, 8])
 def test_nothing_is_used_before_it_is_there_nor_written_before_it_is_used(late: LateDevice, blocks: int) -> None:
     stack = RANDOM.integers(0, 50, (blocks * 10 - 3, 3, 3)).astype(np.float64)

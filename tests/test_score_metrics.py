@@ -57,7 +57,7 @@ def draw(scale: float = 1, shift: float = 0, shape: Any = 2000) -> tuple[np.ndar
 # Areas ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 @pytest.mark.parametrize(("scale", "shift"), [(1e-3, 0), (0.5, 98), (1, -12), (30, 0)])
 def test_confident_logits_of_several_labels(library: str, scale: float, shift: float) -> None:
@@ -173,7 +173,7 @@ def test_other_resolutions_are_not_merged(library: str, kind: str, args: Any) ->
         np.testing.assert_array_equal(leaf, before)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_other_thresholds_are_not_merged(library: str) -> None:
     """They are arrays of the same shapes, whose sum would be of no threshold."""
@@ -294,7 +294,7 @@ def test_one_measure_of_torchmetrics_counts_for_itself() -> None:
     assert one.compute().item() == pytest.approx(sk.roc_auc_score(*both), abs=1e-4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_memory_of_the_counts(library: str) -> None:
     """Of torchmetrics and Flax without a part for other processes; nothing is kept for what is not asked for."""

@@ -185,7 +185,7 @@ def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     check(found, answers(large), 1e-12 if jax_backend.float64 else 2e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bits", [4, 8, 10, 15])
 def test_jax_compiles_areas_of_2_to_the_46_samples(bits: int) -> None:
     """Of few and of many buckets: no word of the running sums wraps."""
@@ -202,6 +202,7 @@ def test_jax_compiles_areas_of_2_to_the_46_samples(bits: int) -> None:
         assert float(once[0].value) == pytest.approx(0.75, abs=1e-6)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("area", ["roc_auc", "average_precision"])
 def test_jax_compiles_micro_areas_of_full_low_words(area: str) -> None:
     """The low words of all classes and bins together are beyond 2**31."""

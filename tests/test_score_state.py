@@ -44,7 +44,7 @@ def direct(y_true: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np
     return np.moveaxis(np.asarray(cells), -1, 0)
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("name", STATES)
 def test_the_matrix_at_each_edge_is_a_direct_count(backend: Any, name: str, dtype: Any) -> None:
@@ -89,7 +89,7 @@ def parts(backend: Any, **options: Any) -> list[ScoreState]:
     return [empty.update(backend.asarray(y), backend.asarray(s)) for y, s in both]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_merging_is_pooling_in_any_order(backend: Any) -> None:
     *some, whole = parts(backend)
     leaves = ScoreState(*(reduce(operator.add, leaf) for leaf in zip(*some, strict=True)))
@@ -107,7 +107,7 @@ def test_merging_is_pooling_in_any_order(backend: Any) -> None:
     assert backend.numpy(after.states).tolist() == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_exact_beyond_31_bits(backend: Any) -> None:
     """One more on top of 2**40 is one more, and areas are those of the counts."""
     batch = backend.asarray([0, 1, 1, 0, 1]), backend.asarray([0.1, 0.3, 0.6, 0.7, 0.9], np.float32)
@@ -141,7 +141,7 @@ class _NumPy:
 # Samples ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
     labels = backend.asarray([0, 1, 2, -1, 9, 9, 1])
     scores = backend.asarray([0.2, 0.7, 0.1, 0.1, 0.1, np.nan, np.nan])
@@ -152,7 +152,7 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any) -> None:
         assert np.isfinite(backend.numpy(state.calibration)).all()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
     """Each as a state of two, in a batch of images whose first labels broadcast."""
     y_true, scores = RANDOM.integers(-1, 3, (7, 5)), RANDOM.random((2, 7, 5, 3)).astype(np.float32)
@@ -177,7 +177,7 @@ def test_classes_against_the_rest_and_the_top_score(backend: Any) -> None:
     assert tuple(state.score("recall")["recall"].shape) == (2, 3, 23)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("shape", [(3, 20_000), (9_000, 3), (2, 3, 7_000)])
 @pytest.mark.parametrize("n", [None, 3])
 def test_large_batches_are_those_of_their_parts(n: int | None, shape: tuple[int, ...]) -> None:
@@ -239,7 +239,7 @@ def written_out(y_true: np.ndarray, scores: np.ndarray, bins: int) -> float:
     return error
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], bins=[1, 15])
 @pytest.mark.parametrize("bins", [1, 5, 15])
 def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:

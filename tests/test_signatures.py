@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("signatures")  # all libraries in one process
+pytestmark = pytest.mark.xdist_group("both signatures")  # all libraries in one process
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))

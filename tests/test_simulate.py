@@ -225,7 +225,7 @@ def test_generators_and_matrices_of_two_libraries() -> None:
 # What the sources make ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @KINDS
 def test_random_matrices(kind: str) -> None:
     """As in section 2 of Jurman and Furlanello: the diagonal to 1000, errors to 1000 times a ratio of the matrix."""

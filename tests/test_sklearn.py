@@ -213,7 +213,7 @@ OF_PANDAS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [*LABELS, *OF_PANDAS])
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_labels_of_every_kind(kind: str) -> None:
@@ -427,6 +427,7 @@ def test_the_worst_value_of_a_class_in_every_average() -> None:
     assert scorer(own)(model, true[:, None], true) == pytest.approx(expected["precision"])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.filterwarnings(MISSING)
 @pytest.mark.parametrize("spec", ["mcc", UNBOUNDED])
 @pytest.mark.parametrize("search", [GridSearchCV, HalvingGridSearchCV])
@@ -451,7 +452,7 @@ def test_a_search_chooses_the_lowest_of_a_measure_that_is_better_when_lower() ->
         assert found.best_score_ == pytest.approx(-min(means))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("spec", ["mcc", "precision", UNBOUNDED, "f1:binary"])
 def test_no_threshold_with_an_undefined_value_is_chosen(spec: str) -> None:
     """At the lowest thresholds everything is positive; NumPy's argmax takes a NaN for the highest."""

@@ -147,7 +147,7 @@ def test_the_next_end_is_the_same_by_either_way(share: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*got NaN")
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("area", AREAS)
 @pytest.mark.parametrize("shape", [(9, 20_000), (3, 3, 30_000), (3000, 50)])
 def test_threads_change_no_bit(area: Any, shape: tuple[int, ...]) -> None:

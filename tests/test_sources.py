@@ -53,7 +53,7 @@ def test_every_table_is_here() -> None:
     assert len(CELLS) == 734
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_tables(eager: Road, record_property: Any) -> None:
     """On the roads that compile nothing; test_roads.py takes the others."""
     comparison = Comparison(eager.name)

@@ -24,6 +24,7 @@ def exact(state: ConfusionState) -> np.ndarray:
     return counts.astype(object) + carried.astype(object) * 2**16 if carried.shape[-1] else counts.astype(object)
 
 
+@pytest.mark.sampled(2)
 def test_batches_are_the_whole(backend: Any) -> None:
     y_true, y_pred = RANDOM.integers(0, 4, (2, 90))
     state = ConfusionState.zeros(4, like=backend.asarray(0))
@@ -39,6 +40,7 @@ def test_batches_are_the_whole(backend: Any) -> None:
         np.testing.assert_allclose(backend.numpy(value), wanted[name], **backend.tolerance)
 
 
+@pytest.mark.sampled(2)
 def test_update_is_pure(backend: Any) -> None:
     labels = backend.asarray([0, 1])
     state = ConfusionState.zeros(2, like=labels)
@@ -90,6 +92,7 @@ def test_sum_and_leaves(backend: Any) -> None:
         assert int(merged.dropped) == int(whole.dropped)
 
 
+@pytest.mark.sampled(2)
 def test_a_batch_of_models(backend: Any) -> None:
     """One truth against the labels, scores and thresholds of several models; images are pooled."""
     y_true, y_pred = RANDOM.integers(0, 3, (7, 5)), RANDOM.integers(0, 3, (2, 4, 7, 5))
@@ -179,7 +182,7 @@ def test_weights(backend: Any, dtype: str) -> None:
 LABELS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=12, max_size=12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.tuples(LABELS, LABELS, LABELS))
 def test_merging_is_pooling_in_any_order(backend: Any, parts: Any) -> None:

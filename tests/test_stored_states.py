@@ -55,7 +55,7 @@ def leaves(state: Any) -> list[Any]:
     return flat
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", states(None))
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_states_come_back_as_they_were(backend: Any, name: str, is_weighted: Any) -> None:
@@ -69,7 +69,7 @@ def test_states_come_back_as_they_were(backend: Any, name: str, is_weighted: Any
     assert type(mine) is type(its)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", states(None))
 def test_numpy_reads_those_of_every_library(backend: Any, name: str) -> None:
     """And the library reads those of NumPy: the same counts, merged with its own."""

@@ -48,7 +48,7 @@ def plain_counts(n: int) -> np.ndarray:
     return np.random.default_rng(n).integers(1, 60, (max(80, 140_000 // n**2), n, n))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("n", "count"), [(8, 300), (30, 80), pytest.param(100, 20, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("specs", [PANEL, PANEL + OF_ERRORS, OF_ERRORS])
@@ -71,7 +71,7 @@ def test_neighbours_and_threads_change_no_bit(n: int, count: int, dtype: type, s
             np.testing.assert_array_equal(values, threads[spec][position :: len(kinds)], err_msg=f"{kind} {spec}")
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [8, 30])
 @pytest.mark.parametrize(
     "kind",

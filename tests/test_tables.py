@@ -48,7 +48,7 @@ def value_of(record: Record, ask: Compute) -> float:
     return MODULES[record.source].value(record, ask)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_values(eager: Road, record_property: Any) -> None:
     """On the roads that compile nothing; test_roads.py takes the others."""
     comparison = Comparison(eager.name)

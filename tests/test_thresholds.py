@@ -40,7 +40,7 @@ def counted(y: np.ndarray, x: np.ndarray, thresholds: np.ndarray, w: np.ndarray 
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 def test_matrices_at_given_thresholds(backend: Backend, *, weighted: bool) -> None:
     """In any order, some twice, some equal to scores, some beyond all."""
@@ -56,7 +56,7 @@ def test_matrices_at_given_thresholds(backend: Backend, *, weighted: bool) -> No
     np.testing.assert_array_equal(got, counted(y, x, thresholds, w if weighted else None))  # quarters are exact
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 def test_any_measure_at_every_score(backend: Backend, *, weighted: bool) -> None:
     y, x, w = samples(6)
@@ -120,7 +120,7 @@ def test_a_threshold_means_what_it_means_in_confusion_matrix() -> None:
         np.testing.assert_array_equal(matrics.ranking.confusion_matrix(y, x, [threshold])[0], one)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_classes_against_the_rest(backend: Backend) -> None:
     y, x = RANDOM.integers(0, 3, (2, 15)), (RANDOM.integers(0, 8, (2, 15, 3)) / 8).astype(np.float32)
     given = np.float32([0.25, 0.5])

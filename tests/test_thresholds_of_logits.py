@@ -50,6 +50,7 @@ def test_the_threshold_is_one_of_the_probability(library: str, threshold: float)
 
 
 @pytest.mark.sampled(1)
+@pytest.mark.exhaustive(library=["flax"])  # whose operations are compiled one by one
 @every_library
 def test_several_labels(library: str) -> None:
     y_true, logits = draw((200, 3))
@@ -65,7 +66,7 @@ def test_several_labels(library: str) -> None:
         counted(library, "MultilabelMetric", (3, "roc_auc"), (y_true, logits), bits=12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @every_library
 def test_measures_at_a_threshold(library: str) -> None:
     """Where calibration is kept, or a loss, these give the warning."""

@@ -18,7 +18,7 @@ def spec_of(record: Any) -> str:
     return record.name if record.kind == "overall" else f"{record.name}:class"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("steps", [1, 5])
 def test_shares_are_those_of_samples(dtype: Any, steps: int) -> None:

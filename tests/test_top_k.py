@@ -57,6 +57,7 @@ def by_random_order(label: int, scores: np.ndarray, k: int) -> Fraction:
     return Fraction(sum(label in order[:k] for order in orders), len(orders))
 
 
+@pytest.mark.sampled(2)
 def test_ties_are_the_mean_over_their_orders(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 4, 40), RANDOM.integers(0, 3, (40, 4)) / 2
     found = backend.numpy(

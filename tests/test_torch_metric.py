@@ -407,7 +407,7 @@ def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
 # No looking, no breaking, no growing ----------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(group=["all"])
 @pytest.mark.parametrize("group", ["core", "all"])
 @pytest.mark.parametrize("options", [{}, {"ignore_index": -1}, {"num_classes": 2, "threshold": 0.5}])

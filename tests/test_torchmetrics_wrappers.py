@@ -72,7 +72,7 @@ CASES = [(wrapper, "recall:class" if wrapper == "ClasswiseWrapper" else "mcc") f
 CASES += [("Running", "recall:class"), ("Running", "margins"), ("BootStrapper", "margins")]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("wrapper", "measure"), CASES)
 def test_a_wrapper_gives_what_it_gives_around_torchmetrics_own(
     torch: Any, torchmetrics: Any, ours: Any, wrapper: str, measure: str

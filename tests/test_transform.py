@@ -29,7 +29,7 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.sampled(26)
+@pytest.mark.sampled(13)
 @pytest.mark.exhaustive(backend=["jax", "jax-x64"], dtype=[np.int64, np.float64, np.uint8, np.bool_])
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8, np.bool_])
@@ -116,7 +116,7 @@ def test_rebalance(backend: Any) -> None:
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_one_vs_rest(backend: Any) -> None:
     result = backend.call(matrics.transform.one_vs_rest, backend.asarray(STACK))
     values = backend.numpy(result)
@@ -209,6 +209,7 @@ def test_under_transformations(torch: Any) -> None:
             torch.testing.assert_close(plain, other, equal_nan=True)
 
 
+@pytest.mark.exhaustive
 def test_under_jax(jax_backend: Any) -> None:
     import jax
 

@@ -174,7 +174,7 @@ def hold_bounds(hold: Any, scores: dict[str, np.ndarray], vectors: list[dict[str
     hold(f"valid_lower{suffix}", above, [None if np.isnan(x) else 0.0 for x in bound])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.exhaustive(eager=["strict"])  # which test_catalogue.py compares with NumPy
 @pytest.mark.exhaustive(eager=["torch-vmap"], dtype=[np.float32])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])

@@ -78,7 +78,7 @@ def test_a_window_has_the_last_batches(backend: Any, kind: str) -> None:
         assert_same(backend, total(window), wanted)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_the_newest_batch_is_the_last_entry(backend: Any) -> None:
     labels = [backend.asarray([number, number]) for number in range(3)]
     window = ConfusionState.zeros(3, batch_shape=(2,), like=labels[0])

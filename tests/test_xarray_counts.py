@@ -143,7 +143,7 @@ def test_what_does_not_fit() -> None:
         named.confusion_matrix(y_true, y_pred)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chunks", [{}, {"sample": 7}, {"sample": 25, "site": 1}])
 @pytest.mark.parametrize("others", [{}, {"sample": 11, "model": 2}])
 def test_chunks(chunks: dict[str, int], others: dict[str, int]) -> None:

@@ -1,6 +1,6 @@
 """The commands, each of which is imported when it runs: the help and the other commands would wait for it.
 
-Errors raise exceptions, which ``main`` prints in one line.
+Errors raise exceptions, which ``main`` prints in a single line.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ COMMANDS = {
     "diagnostic": (
         "diagnostic",
         "diagnostic",
-        "Compute the sensitivity, specificity, predictive values and more of a test, with limits.",
+        "Compute the sensitivity, the specificity and other measures of a diagnostic test, with confidence limits.",
     ),
     "reproduce": (
         "reproduce",

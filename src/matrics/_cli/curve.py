@@ -17,8 +17,7 @@ from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import show
-from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, views_of
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
@@ -32,8 +31,6 @@ from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.console import Console
 
     from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
@@ -112,7 +109,7 @@ def curve(
     if delivery.blocks:
         _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+        delivery.write(lambda: comparison_result(run))
     elif table == "areas":
         delivery.write(lambda: areas_result(run))
     else:
@@ -120,6 +117,7 @@ def curve(
 
 
 RECALL = "recall[1]"
+NOT_REVERSED = "area below 0.5, so the score is probably higher in the positive class"
 # What a prevalence does not change, in words.
 OF_SAMPLES = "areas and losses: of the samples as they are"
 AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
@@ -127,7 +125,7 @@ AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
 
 @dataclass(frozen=True, kw_only=True)
 class CurveRun(ScoredRun):
-    """The curves of one file."""
+    """The curves of a file."""
 
     thresholds: Array | None  # None: all
     paired_on: str | None = None
@@ -187,8 +185,8 @@ class CurveRun(ScoredRun):
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
 
-    def _stacked(self, found: Any) -> Array:
-        return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
+    def _stacked(self, scores: Any) -> Array:
+        return np.column_stack([np.asarray(scores[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> tuple[Array, Array, bool]:
         """Thresholds where recall reaches these values, the measures there, and whether there are others.
@@ -196,8 +194,8 @@ class CurveRun(ScoredRun):
         Of measures that are best at none of these, the threshold at which they are is among them. Thresholds that are
         given are all shown.
         """
-        found = self._curve(position, RECALL)
-        thresholds, values, recall = found.thresholds, self._stacked(found), found[RECALL]
+        curve = self._curve(position, RECALL)
+        thresholds, values, recall = curve.thresholds, self._stacked(curve), curve[RECALL]
         count = len(thresholds)
         if not recalls or self.thresholds is not None or count <= len(recalls):
             return thresholds, values, False
@@ -226,8 +224,9 @@ class CurveRun(ScoredRun):
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         options: dict[str, Any] = {"level": self.level, "rng": self.seed}
-        for name, found in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
-            facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
+        for name, limits in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
+            parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
+            facts |= {key: float(value) for key, value in parts.items()}
         return facts
 
 
@@ -286,7 +285,8 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
         name: column(part, undefined=reasons[name], measured=measured)
         for name, part, measured in zip(reasons, values.T, run.columns, strict=True)
     }
-    notes += ["at inf no sample is predicted as positive"] * bool(np.isinf(limits).any())
+    end = "-inf" if source.lower_is_positive else "inf"
+    notes += [f"at {end} no sample is predicted as positive"] * bool(np.isinf(limits).any())
     notes += ["shown: where recall reaches round numbers, and the best"] * is_part
     about = {**run.facts, "level": run.level, "seed": run.seed}
     remarks = [] if run.target is None else [OF_SAMPLES]
@@ -299,22 +299,17 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
     )
 
 
-def show_comparison(console: Console, run: CurveRun) -> None:
-    """Print the models by their scores for the same samples."""
-    compared = run.compared()  # before anything is printed
-    show(console, *run.titles)
-    show_verdicts(console, *compared, run.source.heading)
-
-
 def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     at = None if run.thresholds is None else run.thresholds.tolist()
     about = {**run.facts, "level": run.level, "seed": run.seed if at is None else 0, "paired_on": run.paired_on}
     about |= {} if at is None else {"thresholds": at}
-    rows = rows_of(*run.compared())
+    models, verdicts = run.compared()
+    rows = rows_of(models, verdicts)
     order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
     rows = {name: rows[name] for name in order if name in rows}
-    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+    tables, views = {"curves": _of_scores(run)}, views_of(models, verdicts, run.source.heading)
+    return Result("curve", run.titles, about, rows, tables=tables, views=views)
 
 
 def areas_result(run: CurveRun) -> Result:
@@ -325,6 +320,8 @@ def areas_result(run: CurveRun) -> Result:
 
 def _reversed(run: CurveRun, areas: Rows) -> list[str]:
     low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
+    if run.source.lower_is_positive:
+        return [f"{listed(low)}: {NOT_REVERSED}, without --lower-is-positive"] if low else []
     return [f"{listed(low)}: {REVERSED} (--lower-is-positive)"] if low else []
 
 
@@ -348,7 +345,7 @@ def _best(measured: Measured, values: Array) -> Array:
 
 
 def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
-    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    """Raise for a column of samples that has another meaning, without models, and for options without an effect."""
     paired_on, thresholds = given["paired-on"], given["thresholds"]
     if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")

@@ -113,7 +113,7 @@ COLUMNS = ("name", "aliases", "kind", "range", "formula", "summary", "source")
 
 
 def catalogue(metrics: Iterable[Metric]) -> str:
-    """Make a table of metrics, one in each row."""
+    """A table in Markdown with a row for each measure."""
     return table(COLUMNS, map(_row, metrics))
 
 
@@ -185,14 +185,14 @@ def certificate_result(result: Certificate, metric: Metric) -> Result:
     )
 
 
-def show_certificate(console: Console, found: Certificate, summary: str) -> None:
-    """Print all verdicts, those that fail with their witnesses."""
-    verdicts = list(found.verdicts.values())
+def show_certificate(console: Console, result: Certificate, summary: str) -> None:
+    """Print all verdicts; those of failing properties with their witnesses."""
+    verdicts = list(result.verdicts.values())
     fails = [verdict for verdict in verdicts if verdict.holds is False]
     holds = [verdict for verdict in verdicts if verdict.holds]
     numbers = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is not None]
     unjudged = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is None]
-    show(console, Text(f"{title_of(found.metric)}: {summary}", "bold"))
+    show(console, Text(f"{title_of(result.metric)}: {summary}", "bold"))
     for title, some in (
         ("Fails, on these matrices", fails),
         ("Holds on all cases", holds),
@@ -202,12 +202,12 @@ def show_certificate(console: Console, found: Certificate, summary: str) -> None
         if some:
             show(console, "", Text(title, "bold"), _table(some))
     ranges = "; ".join(
-        f"{exact(low)} to {exact(high)} for {n} classes" for n, (low, high) in sorted(found.ranges.items())
+        f"{exact(low)} to {exact(high)} for {n} classes" for n, (low, high) in sorted(result.ranges.items())
     )
-    show(console, "", f"values found: {ranges}" if ranges else "no value was found")
+    show(console, "", f"values: {ranges}" if ranges else "no value is defined")
     show(
         console,
-        Text(f"seed {found.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
+        Text(f"seed {result.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
     )
 
 

@@ -38,13 +38,15 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     source: Annotated[
-        str | None, options.option("NUMBER|NAME", "One source: 000 or eve, 001 or review, ...", default="all")
+        str | None, options.option("NUMBER|NAME", "A source: 000 or eve, 001 or review, ...", default="all")
     ] = None,
     figures: Annotated[Path | None, options.option("FOLDER", "Draw the figures of the sources here, as PNG.")] = None,
     num: Annotated[
         str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
     ] = None,
-    verbose: Annotated[bool, options.flag("Show every number next to the printed one.", "--verbose", "--all")] = False,
+    verbose: Annotated[
+        bool, options.flag("Show every number next to the printed number.", "--verbose", "--all")
+    ] = False,
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
@@ -53,15 +55,15 @@ def reproduce(
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:
         check_folder(figures)
-    found = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
+    reproduced = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
     delivery.write(
-        lambda: reproduction_result(found), lambda console: show_reproduction(console, found, verbose=verbose)
+        lambda: reproduction_result(reproduced), lambda console: show_reproduction(console, reproduced, verbose=verbose)
     )
     if figures is not None:
         files = list(map(str, draw(figures, chosen)))
         if delivery.is_table:
             show(open_console(), "", *files)
-    if found.of("unexplained"):
+    if reproduced.of("unexplained"):
         raise typer.Exit(1)
 
 
@@ -92,9 +94,9 @@ def check_folder(folder: Path) -> None:
 def draw(folder: Path, source: str | None) -> list[Path]:
     """Draw the figures of a source, or of all, into PNG files."""
     written = []
-    for one in SOURCES.values():
-        if source in (None, one.number):
-            for name, figure in _figures(one.figures).items():
+    for record in SOURCES.values():
+        if source in (None, record.number):
+            for name, figure in _figures(record.figures).items():
                 path = folder / f"{name}.png"
                 figure().savefig(path, dpi=150)
                 written.append(path)
@@ -102,7 +104,7 @@ def draw(folder: Path, source: str | None) -> list[Path]:
 
 
 def _figures(module: str) -> dict[str, Callable[[], Figure]]:
-    if module not in {found.name for found in pkgutil.iter_modules(figures.__path__)}:
+    if module not in {file.name for file in pkgutil.iter_modules(figures.__path__)}:
         return {}  # its source has none
     return dict(importlib.import_module(f"matrics._study.figures.{module}").FIGURES)
 
@@ -115,21 +117,23 @@ TITLES = {
 STYLES = {"unexplained": "bold red", "erratum": "yellow", "ambiguous": "yellow", "match": ""}
 
 
-def show_reproduction(console: Console, found: Reproduction, *, verbose: bool) -> None:
+def show_reproduction(console: Console, reproduced: Reproduction, *, verbose: bool) -> None:
     """Print the totals of each source, and what does not simply match; with ``verbose`` every number."""
     if verbose:
-        for (source, table), numbers in groupby(found.numbers, lambda one: (one.record.source, one.record.table)):
+        for (source, table), numbers in groupby(
+            reproduced.numbers, lambda number: (number.record.source, number.record.table)
+        ):
             _show_table(console, f"{source} {table}", list(numbers))
     else:
         for verdict, title in TITLES.items():
-            _show_reasons(console, title, found.of(verdict))
-    _show_totals(console, found)
-    if found.remarks:
-        show(console, "", *(Text(remark, "dim") for remark in found.remarks))
+            _show_reasons(console, title, reproduced.of(verdict))
+    _show_totals(console, reproduced)
+    if reproduced.remarks:
+        show(console, "", *(Text(remark, "dim") for remark in reproduced.remarks))
 
 
-def _show_totals(console: Console, found: Reproduction) -> None:
-    totals = found.totals()
+def _show_totals(console: Console, reproduced: Reproduction) -> None:
+    totals = reproduced.totals()
     lines = {f"{source} {SOURCES[source].title}": counts for source, counts in totals.items()}
     if len(totals) > 1:
         lines["all"] = {key: sum(counts[key] for counts in totals.values()) for key in next(iter(totals.values()))}
@@ -141,35 +145,35 @@ def _show_totals(console: Console, found: Reproduction) -> None:
 
 
 def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...]) -> None:
-    """One line per number; below numbers with the same reason, the reason."""
+    """A line for each number; below numbers with the same reason, the reason."""
     if not numbers:
         return
     table = Table.grid()
     for reason, same in groupby(numbers, _reason):
-        for one in same:
-            record = one.record
+        for number in same:
+            record = number.record
             what = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}  "
-            table.add_row(Text(what).append(f"{record.printed} / {_value(one)}", "bold"))
+            table.add_row(Text(what).append(f"{record.printed} / {_value(number)}", "bold"))
         table.add_row(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
     show(console, Text(f"{title} (paper / true)", "bold"), "", table, "")
 
 
 def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None:
     table = text_table("matrix", "measure", "paper", "here", "", "reason")
-    for one in numbers:
-        verdict = "" if one.verdict == "match" else one.verdict
-        names = (one.record.matrix_name, one.record.measure, one.record.printed, _value(one))
-        table.add_row(*(Text(name) for name in names), Text(verdict, STYLES[one.verdict]), Text(_reason(one)))
+    for number in numbers:
+        verdict = "" if number.verdict == "match" else number.verdict
+        names = (number.record.matrix_name, number.record.measure, number.record.printed, _value(number))
+        table.add_row(*(Text(name) for name in names), Text(verdict, STYLES[number.verdict]), Text(_reason(number)))
     show(console, Text(title, "bold"), table, "")
 
 
-def _value(one: Reproduced) -> str:
-    value = "undefined" if math.isnan(one.value) else f"{one.value:.6g}"
-    return f"{value} ± {one.error:.1g}" if one.error else value
+def _value(number: Reproduced) -> str:
+    value = "undefined" if math.isnan(number.value) else f"{number.value:.6g}"
+    return f"{value} ± {number.error:.1g}" if number.error else value
 
 
-def _reason(one: Reproduced) -> str:
+def _reason(number: Reproduced) -> str:
     """The reason, and the values under other readings."""
-    others = "; ".join(f"{label}: {value:.6g}" for label, value in one.readings.items() if not math.isnan(value))
-    parts = [part for part in (one.reason, others) if part]
-    return ". ".join(parts) if one.verdict != "match" else others or one.reason
+    others = "; ".join(f"{label}: {value:.6g}" for label, value in number.readings.items() if not math.isnan(value))
+    parts = [part for part in (number.reason, others) if part]
+    return ". ".join(parts) if number.verdict != "match" else others or number.reason

@@ -42,6 +42,8 @@ def show_tables(console: Console, tables: Sequence[Layout]) -> None:
             show(console, "")
         if table.title:
             show(console, Text(plain(table.title), "bold"))
+        if table.above:
+            show(console, *table.above, "")
         # A value and two limits are long: to a pipe, such tables are as wide as on a usual terminal.
         has_limits = any(len(text) > 1 for part in table.cells for text in part.texts)
         width = PIPE_WIDTH if has_limits and not console.is_terminal else console.width
@@ -56,6 +58,8 @@ def show_tables(console: Console, tables: Sequence[Layout]) -> None:
             rest = rest[taken:]
             if rest:
                 show(console, "")
+        if table.below:
+            show(console, *[""] * (len(table.below) > 1), *(Text(plain(line), "dim") for line in table.below))
 
 
 def text_table(*headers: str, right: slice = slice(0)) -> Table:
@@ -74,8 +78,8 @@ def _table(names: Sequence[Cells], cells: Sequence[Cells]) -> Table:
     table = text_table(*(part.heading for part in names), *headings)
     for column, part in zip(table.columns, [*names, *cells], strict=True):
         column.vertical, column.justify = "bottom", "right" if part.is_number else "left"
-    columns = [[Text(plain(text)) for text in part.written] for part in names] + list(map(_marked, cells))
-    for row in zip(*columns, strict=True):
+        column.no_wrap = part.is_number
+    for row in zip(*map(_marked, [*names, *cells]), strict=True):
         table.add_row(*row)
     return table
 
@@ -91,7 +95,7 @@ def _marked(column: Cells) -> list[Text]:
             shown = f"{value} [{limits[0]:>{wide[1]}}, {limits[1]:>{wide[2]}}]"
         shown += ("*" if is_best else " ") if column.best else ""
         shown += sign_of(column.statuses[k]) if column.statuses else ""
-        cells.append(Text(plain(shown), BEST if is_best else ""))
+        cells.append(Text(plain(shown), BEST if is_best else column.styles.get(value, "")))
     return cells
 
 

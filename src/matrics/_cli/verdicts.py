@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.measures import Target, about_classes, about_measure
-from matrics._cli.results import Result, Rows, column
-from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
+from matrics._cli.results import Column, Result, Rows, View, column
+from matrics._cli.screen import BEST
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._scoring.score import resolve
 from matrics._tables.samples import joined
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
-from matrics._wording import limits, number, plain
+from matrics._wording import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._catalogue.classes import Classes
     from matrics._catalogue.record import Metric
     from matrics._files.scores import Scored
@@ -35,6 +31,7 @@ Array = Any
 UNDEFINED = "undefined for this model"
 ITSELF = "it is the best itself, or there is no difference"
 PARTS = ("estimate", "low", "high")
+GAP = "best less this"
 APART = ("difference", "difference_low", "difference_high")
 
 
@@ -92,13 +89,7 @@ class Compared:
     thresholds: list[float] | None = None  # of scores, one for each model
 
 
-def show_comparison(console: Console, found: Compared, heading: str) -> None:
-    """Print the tables of all measures, and what to be wary of."""
-    show(console, *found.titles, *found.left_out)
-    show_verdicts(console, found.models, found.verdicts, heading)
-
-
-def comparison_result(found: Compared) -> Result:
+def comparison_result(found: Compared, heading: str) -> Result:
     """A row for each measure and model, in the order of the models."""
     is_drawn = found.paired is not None
     target = Target.read(found.chosen.prevalence, found.classes)
@@ -116,39 +107,44 @@ def comparison_result(found: Compared) -> Result:
         "seed": (found.chosen.seed or 0) if is_drawn else None,
     }
     measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
-    rows = rows_of(found.models, found.verdicts)
-    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
+    rows, views = rows_of(found.models, found.verdicts), views_of(found.models, found.verdicts, heading)
+    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out), views=views)
 
 
-def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:
-    """Print a table for each measure, and what statuses mean."""
-    for verdict in verdicts:
-        _show(console, models, verdict, heading)
-    show_statuses(console, Counter(int(one) for verdict in verdicts for one in verdict.status), signs=True)
+def views_of(models: list[str], verdicts: list[ModelVerdict], heading: str) -> list[View]:
+    """A table for each measure, in which the best model comes first."""
+    return [_view(models, verdict, heading) for verdict in verdicts]
 
 
-def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
-    chances = {"p": (verdict.p_value, 3), "P(best)": (verdict.probability_best, 2)}
-    shown = {name: (values, digits) for name, (values, digits) in chances.items() if values is not None}
-    table = text_table(heading, fold(title_of(verdict.label), 20), "best less this", *shown, "", right=slice(1, -1))
-    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
-    for row in order:
-        is_best = row == verdict.best
-        style = BEST if is_best else ""
-        gap = limits(*(float(of[row]) for of in (verdict.difference, verdict.difference_low, verdict.difference_high)))
-        word = "best" if is_best else "tied" if verdict.tied[row] else ""
-        values = limits(*(float(of[row]) for of in (verdict.estimate, verdict.low, verdict.high)))
-        cells = [Text(plain(models[row]), style), Text(values + sign_of(verdict.status[row]))]
-        cells += [Text("" if is_best else gap)]
-        cells += [
-            Text("" if is_best and name == "p" else number(float(of_all[row]), digits))
-            for name, (of_all, digits) in shown.items()
-        ]
-        table.add_row(*cells, Text(word, style))
-    show(console, "", table, Text(_remark(models, verdict, order), "dim"))
+def _view(models: list[str], verdict: ModelVerdict, heading: str) -> View:
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True).tolist()
+    ranks = ["best" if row == verdict.best else "tied" if verdict.tied[row] else "" for row in order]
+
+    def column_of(values: np.ndarray, of_best: str | None = None, **about: Any) -> Column:
+        """The values in this order, and a text in place of that of the best model."""
+        texts = {} if of_best is None else {verdict.best: of_best}
+        return column([texts.get(row, values[row].item()) for row in order], **about)
+
+    title = title_of(verdict.label)
+    rows = {
+        heading: column([models[row] for row in order], is_key=True),
+        "": column(ranks, is_key=True, styles={"best": BEST}),
+        title: column_of(verdict.estimate, status="status"),
+        f"{title}/low": column_of(verdict.low),
+        f"{title}/high": column_of(verdict.high),
+        "status": column_of(verdict.status, is_status=True),
+        GAP: column_of(verdict.difference, ""),
+        f"{GAP}/low": column_of(verdict.difference_low),
+        f"{GAP}/high": column_of(verdict.difference_high),
+    }
+    if verdict.p_value is not None:
+        rows["p"] = column_of(verdict.p_value, "", digits=3)
+    if verdict.probability_best is not None:
+        rows["P(best)"] = column_of(verdict.probability_best, digits=2)
+    return View(rows, below=[_remark(models, verdict, order)])
 
 
-def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
+def _remark(models: list[str], verdict: ModelVerdict, order: list[int]) -> str:
     if verdict.best is None:
         return "undefined for all of them"
     names = [plain(models[row]) for row in order if verdict.tied[row]]

@@ -122,6 +122,12 @@ class Table(Margins):
         """Shares of the predicted classes."""
         return self.share(self.pred)
 
+    @margin
+    def mean_size(self) -> Array:
+        """The mean of the row sum and the column sum of each class."""
+        # Each is halved, as the sum could overflow; by a multiplication, which is three times as fast as a division.
+        return 0.5 * self.true + 0.5 * self.pred
+
     # Factors of the products of two classes, each an array or a ``Wide`` --------------------------------------------
 
     @margin
@@ -224,17 +230,17 @@ class Table(Margins):
     @margin
     def true_variance(self) -> Array:
         """The scaled sum Σ true (m - true)."""
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
+        return self.dot(self.scaled(self.true), self.scaled(self.not_true))
 
     @margin
     def pred_variance(self) -> Array:
         """The scaled sum Σ pred (m - pred)."""
-        return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
+        return self.dot(self.scaled(self.pred), self.scaled(self.not_pred))
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """The scaled sum Σ true (m - pred)."""
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
+        return self.dot(self.scaled(self.true), self.scaled(self.not_pred))
 
     @margin
     def class_covariance_share(self) -> Array:

@@ -153,7 +153,7 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
     """The rows of labels of these inputs, or their counts; ``text`` is the input if it is already open."""
     file = ", ".join(name_of(source.path) for source in inputs)
     for source in inputs:
-        _refuse_options_of_text(source, names)
+        refuse_options_of_text(source, names)
     fragments = [fragment for source in inputs for fragment in source.files]
     kinds = {source.kind for source in inputs}
     if "table" in kinds:
@@ -218,7 +218,7 @@ def read_rows(
         raise ValueError(
             f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(source.path)}"
         )
-    _refuse_options_of_text(source, names)
+    refuse_options_of_text(source, names)
     with named(file):
         all_rows = read_table(source, names)
         order = functools.reduce(joined_order, [order_of(all_rows[name]) for name in names.labels], None)
@@ -256,7 +256,8 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
     warn_of_odd_labels(file, of_true, of_pred)
 
 
-def _refuse_options_of_text(source: Input, names: Names) -> None:
+def refuse_options_of_text(source: Input, names: Names) -> None:
+    """Raise if options of text files are given for another kind of file."""
     for option in ("encoding", "decimal"):
         if getattr(names, option) != getattr(Names, option) and source.kind != "text":
             raise ArgumentError(option, f"expected a text file with this option, got {name_of(source.path)}")

@@ -14,7 +14,7 @@ from matrics._errors import ArgumentError
 from matrics._files.compression import suffix_of
 from matrics._files.count import Watch, count, unwatched
 from matrics._files.fragments import is_pattern
-from matrics._files.inputs import Input, open_input, open_labels
+from matrics._files.inputs import Input, open_input, open_labels, refuse_options_of_text
 from matrics._files.keys import Key
 from matrics._files.labels import complete_order
 from matrics._files.names import Names
@@ -22,7 +22,7 @@ from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of, named
 from matrics._files.sheets import Sheet
 from matrics._files.source import MatrixSource
-from matrics._files.text import STDIN, open_text
+from matrics._files.text import STDIN, open_text, with_point
 from matrics._files.wide import by_model
 from matrics._quoting import quoted
 
@@ -49,6 +49,7 @@ def read(source: Path | Input, names: Names, rows: str | None, watch: Watch = un
         if isinstance(source, Input)
         else open_input(source, counts_as_rows=names.counts is not None, answers=names.answers)
     )
+    refuse_options_of_text(source, names)
     path = source.path
     if source.kind == "arrays":
         if suffix_of(path) == ".npy":
@@ -85,6 +86,7 @@ def read_single(source: Input, names: Names, rows: str | None = None) -> MatrixS
     if len(source.files) != 1:
         return None
     if isinstance(sheet, Sheet):
+        refuse_options_of_text(source, names)
         if sheet.has_names(names.labels):
             return None
         cells = sheet.matrix_rows()
@@ -93,7 +95,7 @@ def read_single(source: Input, names: Names, rows: str | None = None) -> MatrixS
             parsed = _parse_matrix(cells, lambda: cells, names, size) if cells else None
     elif source.kind == "text":
         path = source.files[0].path
-        with named(file), open_text(path, suffix_of(path), names.encoding, names.labels) as text:
+        with named(file), open_text(path, suffix_of(path), names.encoding, names.labels, names.decimal) as text:
             parsed = _matrix_of(text, names)
     else:
         return None
@@ -104,7 +106,7 @@ def _read_text(source: Input, names: Names, rows: str | None, watch: Watch) -> M
     """Read a matrix with its labels, or count labels, depending on the first rows."""
     path = source.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
-    with named(file), open_text(path, suffix, names.encoding, names.labels) as text:
+    with named(file), open_text(path, suffix, names.encoding, names.labels, names.decimal) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         parsed = _matrix_of(text, names)
@@ -137,10 +139,12 @@ def _parse_matrix(
 
     (_, header), *start = first_rows
     if crosstab.is_crosstab(header, start):
-        counts, labels = crosstab.read_crosstab(header, itertools.islice(rows(), 1, None), size)
+        counts, labels = crosstab.read_crosstab(header, itertools.islice(rows(), 1, None), size, names.decimal)
         return (counts, labels) if names.order is None else _in_order(counts, labels, names.order)
-    if set(names.labels).isdisjoint(header) and any(map(crosstab.is_number, header)):
-        return crosstab.read_numbers(rows(), size), None
+    if set(names.labels).isdisjoint(header) and any(
+        crosstab.is_number(with_point(cell, names.decimal)) for cell in header
+    ):
+        return crosstab.read_numbers(rows(), size, decimal=names.decimal), None
     return None
 
 

@@ -81,7 +81,7 @@ class TextRows:
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
             file, first = name_of(path), position
             opened = (
-                open_text(path, suffix, self.names.encoding, required_columns(self.names))
+                open_text(path, suffix, self.names.encoding, required_columns(self.names), self.names.decimal)
                 if self.opened is None
                 else contextlib.nullcontext(self.opened)
             )

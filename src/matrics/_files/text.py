@@ -49,7 +49,14 @@ OTHER_ENCODING = "encoding= names another, such as cp1252, latin-1 or utf-16"
 class TextFile:
     """An open text file whose header has been read."""
 
-    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        raw: BinaryIO,
+        suffix: str,
+        encoding: str = "utf-8",
+        columns: Iterable[str] = (),
+        decimal: str = ".",
+    ) -> None:
         self._raw = raw
         self._content = decompressed(raw, suffix)
         if encoding != "utf-8":
@@ -62,7 +69,8 @@ class TextFile:
                 self._first = self._read()
             lead = _Lead.of(self._first)
             self._first, self._line = self._first[lead.size :], self._line + lead.lines
-            self.separator = lead.separator or _separator(self._first, SEPARATORS[without_compression(suffix)])
+            separators = SEPARATORS[without_compression(suffix)]
+            self.separator = lead.separator or _separator(self._first, separators, decimal)
             taken: list[str] = []
             lines = _noted(_lines(_as_text(io.BytesIO(self._first))), taken)
             self._blank = self._line
@@ -263,6 +271,11 @@ def with_points(column: Any, decimal: str) -> Any:
     return pc.replace_substring(pc.replace_substring(column, ".", "?"), decimal, ".")
 
 
+def with_point(text: str, decimal: str) -> str:
+    """The text of a number with a point in place of another sign, as of :func:`with_points`."""
+    return text if decimal == "." else text.replace(".", "?").replace(decimal, ".")
+
+
 class _Chained(io.RawIOBase):
     """A stream of some bytes, followed by the rest of a file."""
 
@@ -318,9 +331,18 @@ def _noted(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
         yield line
 
 
-def _separator(block: bytes, separators: str) -> str:
-    """Return the separator that splits the first line into the most cells; blanks if no other separator splits it."""
+def _separator(block: bytes, separators: str, decimal: str = ".") -> str:
+    """Return the separator that splits the first line into the most cells; blanks if no other separator splits it.
+
+    A comma before decimal places separates cells only where nothing else does.
+    """
     line = next((text for text in _lines(_as_text(io.BytesIO(block))) if text.strip("\r\n")), "")
+    others = separators.replace(decimal, "")
+    if others != separators:
+        if any(len(_cells(line, other)) > 1 for other in others):
+            separators = others
+        elif len(parts := line.split()) > 1 and all(is_number(with_point(part, decimal)) for part in parts):
+            return BLANK
     best = max(separators, key=lambda separator: len(_cells(line, separator)))
     return BLANK if len(_cells(line, best)) < 2 < len(line.split()) + 1 else best
 
@@ -357,13 +379,15 @@ def open_raw(path: Path) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def open_text(path: Path, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = ()) -> Iterator[TextFile]:
+def open_text(
+    path: Path, suffix: str, encoding: str = "utf-8", columns: Iterable[str] = (), decimal: str = "."
+) -> Iterator[TextFile]:
     """Open a text file, or standard input, which may be compressed as well.
 
     A comment with the names of these columns is the header, as ``numpy.savetxt`` writes it.
     """
     with open_raw(path) as raw:
-        yield TextFile(raw, suffix + (compression_of(raw) if path == STDIN else ""), encoding, columns)
+        yield TextFile(raw, suffix + (compression_of(raw) if path == STDIN else ""), encoding, columns, decimal)
 
 
 # The strict reader ---------------------------------------------------------------------------------------------------

@@ -39,11 +39,14 @@ def read_evidence(
     squared_weights: Any,
     clusters: Any = None,
     y_score: Any = None,
+    lower_is_positive: bool = False,
     groups: Any = None,
     reference: Hashable = None,
 ) -> tuple[Samples, Classes]:
     """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
     _check_together(y_pred, y_score, baseline, groups, reference, sample_weight)
+    if lower_is_positive and y_score is None:
+        raise ArgumentError("lower_is_positive", "expected y_score= with it, the scores of the samples, got none")
     of_labels = {"num_classes": num_classes, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
     if y_pred is None and y_score is None:
         _refuse_labels(of_labels)
@@ -64,7 +67,7 @@ def read_evidence(
             given_labels, num_classes, labels, class_names, positive, sample_weight, clusters, by, name
         )
     if y_score is not None:
-        scores = ScoredSamples.of(given, y_score, positive, labels, clusters)
+        scores = ScoredSamples.of(given, y_score, positive, labels, clusters, lower_is_positive=lower_is_positive)
         both = zip(parts, _split(scores, by), strict=True)
         parts = tuple(part._replace(scores=of_part) for part, of_part in both)
     if by is None:
@@ -76,8 +79,8 @@ def _check_together(  # noqa: PLR0917 (arguments of a gate)
     y_pred: Any, y_score: Any, baseline: Any, groups: Any, reference: Any, weight: Any
 ) -> None:
     """Raise for arguments that do not go together."""
-    if baseline is not None and groups is not None:
-        raise ArgumentError("baseline", "expected None with groups, which are compared by reference=")
+    if baseline is not None and reference is not None:
+        raise ArgumentError("baseline", "expected None with reference=, as each group is compared once; got both")
     if reference is not None and groups is None:
         raise ArgumentError("reference", f"expected groups= with it, got {quoted(reference)} without groups")
     if y_score is not None and baseline is not None and y_pred is None:
@@ -193,8 +196,10 @@ def _counts(  # noqa: PLR0917 (the samples of a gate)
     else:
         parts = [Evidence(cm, squares)]
     if baseline is not None:
-        counted = _counted(joint_confusion_matrix, (*labels, baseline), options, weight, name)
-        parts = [parts[0]._replace(joint=counted[0], joint_squares=counted[1])]
+        joint, squares = _counted(joint_confusion_matrix, (*labels, baseline), {**options, **of_groups}, weight, name)
+        for k, part in enumerate(parts):
+            own = (joint, squares) if by is None else (joint[k], None if squares is None else squares[k])
+            parts[k] = part._replace(joint=own[0], joint_squares=own[1])
     if clusters is not None:
         return _with_clusters(parts, labels, baseline, clusters, options, weight, by)
     return tuple(parts)
@@ -223,7 +228,12 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
     stack = to_host(confusion_matrix(*labels, **counted))
     joint = None if baseline is None else to_host(joint_confusion_matrix(*labels, baseline, **counted))
     return tuple(
-        part._replace(squares=None, joint_squares=None, clusters=stack[of_parts == k], joint_clusters=joint)
+        part._replace(
+            squares=None,
+            joint_squares=None,
+            clusters=stack[of_parts == k],
+            joint_clusters=None if joint is None else joint[of_parts == k],
+        )
         for k, part in enumerate(parts)
     )
 
@@ -238,8 +248,8 @@ def _counted(
         table = count(*labels, sample_weight=weight, **options)
         squares = to_host(count(*labels, sample_weight=squared(weight), **options))
     table = to_host(table)
-    has_first = "groups" in options or count is joint_confusion_matrix
-    refuse_stack(table.shape[1:] if has_first else table.shape, name)
+    first_axes = ("groups" in options) + (count is joint_confusion_matrix)
+    refuse_stack(table.shape[first_axes:], name)
     return table, squares
 
 

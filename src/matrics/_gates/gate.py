@@ -32,6 +32,7 @@ def gate(
     labels: Iterable[Hashable] | None = None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     squared_weights: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     clusters: ArrayLike | None = None,
@@ -60,18 +61,19 @@ def gate(
         groups are in the order of the categories of a data frame, or else sorted. For matrices (G, n, n), and counts
         of judged samples of groups, the name of each group.
     reference : hashable, optional
-        The group with which all other groups are compared, as the samples of a baseline are.
+        The group with which all other groups are compared, as the samples of a baseline are; there is no baseline then.
     baseline : array_like, shape (n, n), or (N,) with ``y_pred``, optional
         The confusion matrix of another model on other samples; with ``y_pred``, the labels that the other model
-        predicted for the same samples.
+        predicted for the same samples. With ``groups`` each group is compared with the same group of the baseline, of
+        which there are as many matrices (G, n, n).
     margin : float, default 0
         By how much a measure may be worse than that of the baseline, or of the reference group.
     level : float, default 0.95
         The confidence level of the two-sided intervals.
     correction : {"none", "bonferroni"}, optional
         With groups: whether limits are adjusted for the number of groups, so that those of a requirement hold for all
-        groups together. By default those of differences from the reference group are, and others are not: a gate
-        passes only if each group does, which becomes less likely with more groups, and not more.
+        groups together. By default those of differences (from the reference group, or from the baseline) are, and
+        others are not: a gate passes only if each group does, which becomes less likely with more groups, and not more.
     on_undecided : {"pass", "fail"}, optional
         What an undecided gate counts as.
     num_classes : int, optional
@@ -84,11 +86,15 @@ def gate(
         The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
         With a matrix of weights: the matrix of their squares, as ``confusion_matrix(..., sample_weight=weights**2)``
-        counts it. With a baseline it is a pair of such matrices, of the model and of the baseline.
+        counts it. With a baseline it is a pair of such matrices, of the model and of the baseline. With
+        ``groups`` those of each group, (G, n, n).
     clusters : array_like, shape (N,), optional
         The cluster of each sample, with labels: such as a patient or a question that is answered several times. Whole
         clusters are random.
@@ -124,7 +130,7 @@ def gate(
     same samples) or :func:`matrics.compare` (others), and for judged samples those of :func:`matrics.judged.interval`.
     The groups are samples of their own, so that differences from a reference group have the limits of
     :func:`matrics.compare`; those of measures of scores are recovered in the same way from the limits of both groups
-    (MOVER). The samples must be independent, unless they have ``clusters``.
+    (MOVER), as are those of judged samples. The samples must be independent, unless they have ``clusters``.
 
     Examples
     --------
@@ -178,6 +184,7 @@ def gate(
         labels=labels,
         class_names=class_names,
         positive=positive,
+        lower_is_positive=lower_is_positive,
         sample_weight=sample_weight,
         squared_weights=squared_weights,
         clusters=clusters,

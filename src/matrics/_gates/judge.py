@@ -14,8 +14,7 @@ from matrics._errors import ArgumentError
 from matrics._gates.requirements import Requirement
 from matrics._gates.results import GateResult, Limits, RequirementResult, verdict_of
 from matrics._gates.samples import Correction, Evidence, Samples
-from matrics._gates.scores import ScoreMeasure, deciding_number, limits_of_scores, lower_limit_holds
-from matrics._judged.counts import JudgedCounts
+from matrics._gates.scores import ScoreMeasure, deciding_number, difference_of, limits_of_scores, lower_limit_holds
 from matrics._judged.interval import interval as judged_interval
 from matrics._judged.needed import labels_needed
 from matrics._plot.confusion import Confusion, most_frequent
@@ -51,6 +50,9 @@ def _limits_of_labels(
     if given.labels is not None:
         known = {name: value for name, value in options.items() if name != "invalid"}
         found: Any = judged_interval(given.labels, chosen, **known)
+        if is_relative and given.baseline_labels is not None:
+            there = judged_interval(given.baseline_labels, chosen, **known)
+            return {key: difference_of(_limits_in(here), _limits_in(there[key])) for key, here in found.items()}
     elif not is_relative and given.clusters is not None:
         found = interval(given.clusters, chosen, cluster_axis=0, **options)
     elif not is_relative:
@@ -66,7 +68,12 @@ def _limits_of_labels(
         squares: Any = None if given.squares is None else (given.squares, given.baseline_squares)
         other: Any = given.baseline  # there is one, or nothing to compare
         found = compare(given.cm, other, chosen, squared_weights=squares, **options)
-    return {key: _plain(*(one[k] for k in range(3)), one.status) for key, one in found.items()}
+    return {key: _limits_in(limits) for key, limits in found.items()}
+
+
+def _limits_in(result: Any) -> Limits:
+    """The limits of an interval or of a comparison."""
+    return _plain(*(result[k] for k in range(3)), result.status)
 
 
 def needs_of_requirement(requirement: Requirement, given: Evidence) -> list[tuple[float, float]]:
@@ -143,7 +150,7 @@ def deciding_samples(requirement: Requirement, limits: Limits, given: Evidence, 
     if not 0 < distance < math.inf or limits.are_missing or limits.status == IntervalStatus.LIMITS_MISS:
         return None
     if given.labels is not None:
-        return _deciding_labels(requirement, limits, distance, given.labels, options)
+        return _deciding_labels(requirement, limits, distance, given, options)
     if requirement.is_of_scores and given.scores is not None:
         return deciding_number(limits, distance, given.scores.number)
     now = given.compared if requirement.is_relative else given.samples
@@ -158,14 +165,24 @@ def deciding_samples(requirement: Requirement, limits: Limits, given: Evidence, 
 
 
 def _deciding_labels(
-    requirement: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
+    requirement: Requirement, limits: Limits, distance: float, given: Evidence, options: dict[str, Any]
 ) -> int | None:
-    """About how many labels drawn at random would decide; None if all samples would not be enough."""
-    needed = labels_needed(counts, requirement.metric, half_width=distance, level=options["level"])
-    if not math.isfinite(float(needed.labels)):
+    """About how many labels drawn at random would decide; None if all samples would not be enough.
+
+    A difference needs them in both groups: the squares of the half widths of both add up to that of the difference.
+    """
+    both = [given.labels, given.baseline_labels] if requirement.is_relative else [given.labels]
+    half_width = distance / math.sqrt(len(both))
+    needed = [
+        labels_needed(counts, requirement.metric, half_width=half_width, level=options["level"])
+        for counts in both
+        if counts is not None
+    ]
+    number = max(float(of_one.labels) for of_one in needed)
+    if not math.isfinite(number):
         return None
     few = limits.status != IntervalStatus.OK
-    return None if few and not needed.more else int(max(needed.labels, counts.labelled.sum() + 1))
+    return None if few and not any(of_one.more for of_one in needed) else int(max(number, given.samples + 1))
 
 
 def _times_for_width(

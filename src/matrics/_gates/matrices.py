@@ -28,10 +28,10 @@ def of_judge(  # noqa: PLR0917 (as of read_evidence)
     positive: Hashable,
 ) -> tuple[Samples, Classes]:
     """The counts of judged samples, and their corrected matrix."""
-    if baseline is not None or reference is not None:
+    if baseline is not None:
         raise TypeError(
-            f"{'reference' if baseline is None else 'baseline'}: expected None with judged counts, which do not say on "
-            "which samples the models differ; matrics.judged.compare compares two models"
+            "baseline: expected None with judged counts, which do not say on which samples the models differ; "
+            "matrics.judged.compare compares two models"
         )
     several = [counts] if groups is None else _each_judged(counts, groups)
     matrices = [corrected_matrix(part) for part in several]
@@ -39,7 +39,8 @@ def of_judge(  # noqa: PLR0917 (as of read_evidence)
     n = matrices[0].shape[-1]
     parts = tuple(Evidence(np.asarray(to_host(cm)), labels=part) for cm, part in zip(matrices, several, strict=True))
     names = () if groups is None else tuple(map(str, groups))
-    return Samples(parts, names), Classes.of(n, names_or_labels(class_names, n, None), positive)
+    samples = Samples(parts, names).compared_with(reference, groups)
+    return samples, Classes.of(n, names_or_labels(class_names, n, None), positive)
 
 
 def _each_judged(counts: JudgedCounts, groups: Any) -> list[JudgedCounts]:
@@ -62,7 +63,7 @@ def of_matrices(
     name: str,
 ) -> tuple[Samples, Classes]:
     if groups is not None:
-        return _of_groups(given, squares, list(groups), reference, class_names, positive, name)
+        return _of_groups((given, baseline), squares, list(groups), reference, class_names, positive, name)
     cm = _one(given, name)
     known = names_or_labels(class_names, len(cm), labels_of_frame(given))
     classes = Classes.of(len(cm), known, positive)
@@ -75,14 +76,12 @@ def of_matrices(
         raise ArgumentError("baseline", f"expected the classes {classes.listed} in this order, got {quoted(others)}")
     if squares is None:
         return Samples((Evidence(cm, None, other),)), classes
-    if not isinstance(squares, (tuple, list)) or len(squares) != 2:
-        raise ArgumentError("squared_weights", "expected the matrices of both, (of this one, of the baseline)")
-    both = [to_host(read_squares(one, of)) for one, of in zip(squares, (cm, other), strict=True)]
+    both = [to_host(read_squares(one, of)) for one, of in zip(_pair_of_squares(squares), (cm, other), strict=True)]
     return Samples((Evidence(cm, both[0], other, both[1]),)), classes
 
 
 def _of_groups(  # noqa: PLR0917 (as of read_evidence)
-    given: Any,
+    given: tuple[Any, Any],
     squares: Any,
     groups: list[Any],
     reference: Hashable,
@@ -90,21 +89,44 @@ def _of_groups(  # noqa: PLR0917 (as of read_evidence)
     positive: Hashable,
     name: str,
 ) -> tuple[Samples, Classes]:
-    """The matrix of each group."""
-    backend, array = as_stack(given, name=name)
-    stack = np.asarray(backend.to_numpy(backend.detached(array)))
-    if stack.ndim != 3 or len(stack) != len(groups):
-        raise ArgumentError(
-            "groups", f"expected the name of each of the matrices (G, n, n), got {len(groups)} names for {stack.shape}"
-        )
+    """The matrix of each group, and that of a baseline in the group, if there is a baseline."""
+    own, baseline = given
+    stack = _stack_of(own, len(groups), name)
+    others = None if baseline is None else _stack_of(baseline, len(groups), "baseline")
+    if others is not None and others.shape != stack.shape:
+        raise ArgumentError("baseline", f"expected matrices of the same classes, {stack.shape}, got {others.shape}")
     twice = first_twice(map(str, groups))
     if twice is not None:
         raise ArgumentError("groups", f"expected different names, got {quoted(twice)} twice")
-    known = names_or_labels(class_names, stack.shape[-1], labels_of_frame(given))
-    square = None if squares is None else to_host(read_squares(squares, stack))
-    parts = tuple(Evidence(cm, None if square is None else square[k]) for k, cm in enumerate(stack))
+    known = names_or_labels(class_names, stack.shape[-1], labels_of_frame(own))
+    tables: list[Any] = [stack, None, others, None]
+    if squares is not None:
+        of_both = (squares,) if others is None else _pair_of_squares(squares)
+        for place, of_one in enumerate(of_both):
+            tables[2 * place + 1] = to_host(read_squares(of_one, tables[2 * place]))
+    parts = tuple(Evidence(*(None if table is None else table[k] for table in tables)) for k in range(len(groups)))
     samples = Samples(parts, tuple(map(str, groups))).compared_with(reference, groups)
     return samples, Classes.of(stack.shape[-1], known, positive)
+
+
+def _stack_of(given: Any, number: int, name: str) -> Array:
+    """The matrices (G, n, n) of G groups as an array of NumPy."""
+    backend, array = as_stack(given, name=name)
+    stack = np.asarray(backend.to_numpy(backend.detached(array)))
+    if stack.ndim != 3 or len(stack) != number:
+        if name == "baseline":
+            raise ArgumentError(name, f"expected a matrix for each of {number} groups, (G, n, n), got {stack.shape}")
+        raise ArgumentError(
+            "groups", f"expected the name of each of the matrices (G, n, n), got {number} names for {stack.shape}"
+        )
+    return stack
+
+
+def _pair_of_squares(squares: Any) -> tuple[Any, Any]:
+    """The squared weights of the samples and of the baseline."""
+    if not isinstance(squares, (tuple, list)) or len(squares) != 2:
+        raise ArgumentError("squared_weights", "expected the matrices of both, (of this one, of the baseline)")
+    return squares[0], squares[1]
 
 
 def _one(given: Any, name: str) -> Array:

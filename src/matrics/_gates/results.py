@@ -122,15 +122,9 @@ class RequirementResult(Result):
         accuracy >= 0.8: pass; 0.890, 95 % between 0.839 and 0.926
         """
         value, low, high = with_limits(self.estimate, self.low, self.high)
-        where = "no limits" if math.isnan(self.low) else f"{in_percent(self.level)} between {low} and {high}"
+        where = "no limits" if math.isnan(self.low) else f"{in_percent(round(self.level, 6))} between {low} and {high}"
         text = f"{short(self.name)}: {self.verdict}; {value}, {where}"
         return "; ".join([text, *self.remarks])
-
-    @property
-    def in_words(self) -> tuple[str, str]:
-        """The value, and the limits in brackets."""
-        value, *limits = with_limits(self.estimate, self.low, self.high)
-        return value, "no limits" if math.isnan(self.low) else f"[{', '.join(limits)}]"
 
     @property
     def remarks(self) -> list[str]:
@@ -190,7 +184,8 @@ class GateResult(Result):
             return []
         sentences = {}
         for row in self.requirements:
-            what = "limits of differences" if " - reference " in row.title else "limits"
+            is_relative = any(f" - {other} " in row.title for other in ("reference", "baseline"))
+            what = "limits of differences" if is_relative else "limits"
             if row.adjusted_for == 1:
                 sentences[what] = f"{what} hold for each group alone: they are not adjusted for the number of groups"
             else:

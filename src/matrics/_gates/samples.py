@@ -32,6 +32,7 @@ class Evidence(NamedTuple):
     baseline_clusters: Array | None = None  # (L, n, n): the clusters of other samples
     scores: ScoredSamples | None = None
     baseline_scores: ScoredSamples | None = None
+    baseline_labels: JudgedCounts | None = None  # of other samples that the judge has labelled
 
     @property
     def unit(self) -> str:
@@ -64,6 +65,7 @@ class Evidence(NamedTuple):
             baseline_squares=reference.squares,
             baseline_clusters=reference.clusters,
             baseline_scores=reference.scores,
+            baseline_labels=reference.labels,
         )
 
     def times(self, factor: float) -> Evidence:
@@ -99,10 +101,10 @@ class Samples(NamedTuple):
         return self._replace(reference=places[0])
 
     def shared_by(self, correction: Correction | None, *, is_relative: bool) -> int:
-        """The number of groups whose limits hold together; by default those of differences from the reference."""
+        """The number of groups whose limits hold together; by default those of differences."""
         if correction == "none" or (correction is None and not is_relative):
             return 1
-        return max(len(self.parts) - is_relative, 1)
+        return max(len(self.parts) - (is_relative and self.reference is not None), 1)
 
 
 def _filled(clusters: Array) -> float:

@@ -88,9 +88,12 @@ class ScoredSamples(NamedTuple):
     are_probabilities: bool
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any) -> ScoredSamples:
-        """The samples of one model."""
-        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", labels=labels)
+    def of(
+        cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any, *, lower_is_positive: bool = False
+    ) -> ScoredSamples:
+        """The samples of one model; scores that are lower in the positive class have the other sign."""
+        options: dict[str, Any] = {"labels": labels, "lower_is_positive": lower_is_positive}
+        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", **options)
         if samples.batch:
             raise ArgumentError(
                 "y_score", f"expected the scores of one model, as a gate is about one, got shape {np.shape(y_score)}"
@@ -129,7 +132,7 @@ def limits_of_scores(
     if reference is None:
         return here
     there = _limits(chosen, reference, level)
-    return {spec: _difference(here[spec], there[spec]) for spec in here}
+    return {spec: difference_of(here[spec], there[spec]) for spec in here}
 
 
 def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) -> dict[str, Limits]:
@@ -150,7 +153,8 @@ def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) 
     }
 
 
-def _difference(here: Limits, there: Limits) -> Limits:
+def difference_of(here: Limits, there: Limits) -> Limits:
+    """The limits of a difference of independent samples, recovered from those of both values."""
     status = next((limits.status for limits in (here, there) if limits.status != IntervalStatus.OK), IntervalStatus.OK)
     low, high = recovered(here[:3], there[:3], 0.0, np)
     return Limits(here.estimate - there.estimate, float(low), float(high), status)

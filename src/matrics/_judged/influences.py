@@ -113,10 +113,8 @@ def of_tuned(slopes: Array, cube: Array, plane: Array, backend: Standard) -> tup
     by_judge = slopes
     if judged.shape[-2] > slopes.shape[-2]:  # samples without a judge's label count as 1/n of each class
         by_judge = xp.concat([slopes, xp.mean(slopes, axis=-2, keepdims=True)], axis=-2)
-    true, judge = (
-        slopes[..., :, None, :],
-        by_judge[..., None, :, :],
-    )  # [true, judge, predicted] by either label
+    # Derivatives [true, judge, predicted], by the true label and by the judge's label.
+    true, judge = slopes[..., :, None, :], by_judge[..., None, :, :]
 
     def mean(values: Array) -> Array:
         return (xp.sum(values * cube, axis=(-3, -2, -1)) / number)[..., None, None, None]
@@ -126,8 +124,10 @@ def of_tuned(slopes: Array, cube: Array, plane: Array, backend: Standard) -> tup
     pooled = (judged + plane) / everything
     mean_of_judge = xp.sum(pooled * by_judge, axis=(-2, -1), keepdims=True)
     total = number + rest
-    spread = xp.sum(pooled * (by_judge - mean_of_judge) ** 2, axis=(-2, -1)) * total / xp.where(total > 1, total - 1, 1)
-    share = clipped_share(covariance, spread, number, rest, backend)
+    variance = (
+        xp.sum(pooled * (by_judge - mean_of_judge) ** 2, axis=(-2, -1)) * total / xp.where(total > 1, total - 1, 1)
+    )
+    share = clipped_share(covariance, variance, number, rest, backend)
     weight = share[..., None, None]
     labelled = (true - weight[..., None] * centered_judge) * (everything / n)[..., None]
     others = by_judge - xp.sum(plane * by_judge, axis=(-2, -1), keepdims=True) / xp.where(m > 0, m, 1)

@@ -72,14 +72,12 @@ def labels_needed(
     ValueError
         A number is out of range, or the measure has a value for each class.
 
-    Notes
-    -----
-    The variance of the post-stratified estimate includes the errors of the judge that labels do not show
-    (:func:`matrics.judged.interval`). A part depends only on the number of samples; the other part is inversely
-    proportional to the number of labels. The variance is smallest if the number of labels of each stratum is
-    proportional to its size times the standard deviation of the derivative of the measure in it (Neyman 1934).
-    Strata with fewer than 5 labels get 5, or as many as they have samples. Evaluate labels that were drawn by this
-    allocation with ``design="strata"``.
+    Notes ----- The variance of the post-stratified estimate includes the errors of the judge that labels do not show
+    (:func:`matrics.judged.interval`). A part of this variance depends only on the number of samples; the rest is
+    inversely proportional to the number of labels. The variance is smallest if the number of labels of each stratum is
+    proportional to its size times the standard deviation of the derivative of the measure in it (Neyman 1934). Strata
+    with fewer than 5 labels get 5, or as many as they have samples. Evaluate labels that were drawn by this allocation
+    with ``design="strata"``.
 
     Examples
     --------
