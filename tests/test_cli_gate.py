@@ -337,11 +337,11 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["apart.csv", *BASE, "--paired-on", "id"], r"samples that are in both files, got 2 samples \(x, y\) in apart"),
         (
             ["truth.csv", *BASE, "--paired-on", "id"],
-            "same true labels of each model, got others of old.csv, the first at id t",
+            "same true labels for each model, got different values for old.csv, the first at id t",
         ),
         (
             ["stack.npy", "--require", PASS],
-            "stack.npy: expected one confusion matrix, as a gate is about one model, got 2",
+            "stack.npy: expected a single confusion matrix, as a gate is about a single model, got 2",
         ),
         (["cm.npy", *BASE], "cm.npy: expected classes with names"),
         (

@@ -233,7 +233,7 @@ def test_numbers_are_the_same_texts_everywhere(command: Any, tmp_path: Path) -> 
     values = {(row["measure"], row["model"]): with_limits(*(row[part] for part in parts)) for row in rows}
     assert len(values) == 4
     assert len({len(texts[0]) for texts in values.values()}) > 1
-    screen = " ".join(command("compare", *arguments)[1].split())
+    screen = " ".join(command("compare", *arguments)[1].split()).replace("[ ", "[")
     markdown = command("compare", *arguments, "--format", "markdown")[1].replace("\\", "")
     latex = command("compare", *arguments, "--format", "latex")[1].replace("$-$", "-")
     for end in ("md", "html"):

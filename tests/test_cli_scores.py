@@ -531,7 +531,7 @@ WRONG = {
     ),
     "classes of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1:class"],
-        "--metrics: expected measures with one value a label, got 'f1:class'",
+        "--metrics: expected measures with one value for each label, got 'f1:class'",
     ),
     "a class of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1[a]"],

@@ -473,7 +473,10 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
         ({"y_score": "id"}, "sample_weight: expected no weights with columns of groups or scores"),
         ({"sample_weight": "model"}, "sample_weight: expected a column that no other argument names"),
         ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
-        ({"paired_on": "id", "sample_weight": "own"}, "expected the same weights of each model, got others of "),
+        (
+            {"paired_on": "id", "sample_weight": "own"},
+            "expected the same weights for each model, got different values for ",
+        ),
         ({"sample_weight": "minus"}, "column 'minus': expected finite weights of at least 0, got -1 at position 3"),
         ({"sample_weight": "none"}, "column 'none': expected weights above 0, got only 0"),
     ],

@@ -43,7 +43,7 @@ COMMANDS = {
         "threshold",
         "Find the best threshold for a measure, under constraints, with confidence limits.",
     ),
-    "report": ("report", "report", "Write a report on one page: the best model, the errors, and warnings."),
+    "report": ("report", "report", "Write a report of a single page: the best model, the errors, and warnings."),
     "diagnostic": (
         "diagnostic",
         "diagnostic",

@@ -21,7 +21,7 @@ from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
-from matrics._tables.diagnostic_groups import ABOUT_P
+from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
 from matrics._wording import in_percent
@@ -205,9 +205,11 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
     }
     view = {"measure": _key(table.measures)}
     for k, name in enumerate(table.names):
-        view[f"n/N of {name}"] = column(_fractions(table.numerator[:, k], table.denominator[:, k]))
-        view[name] = rows[f"{name}/estimate"]
-    view |= _limited("difference", rows, table.level) | {"p": rows["p_value"]}
+        fractions = _fractions(table.numerator[:, k], table.denominator[:, k])
+        view[f"{name}/numerator"] = column(fractions, title=f"n/N of {name}")
+        view[f"{name}/estimate"] = replace(rows[f"{name}/estimate"], title=name)
+    view |= _limited("difference", rows, table.level, signs=True)
+    view["p_value"] = replace(rows["p_value"], title="p")
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
@@ -234,11 +236,12 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
     is_first = [frame is frames[0][1] for *_, frame in parts]
     view = {
         "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
-        ",".join(by): _key([group or "all" for *_, group, _ in parts]),
-        "n/N": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts]),
-        **_limited("estimate", {**rows, "estimate": replace(rows["estimate"], status="status")}, overall.level),
-        "status": rows["status"],
-        "p": column([p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)]),
+        ",".join(by): _key([group or OVERALL for *_, group, _ in parts]),
+        "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
+        **_limited("estimate", rows, overall.level, signs=True),
+        "p_value": column(
+            [p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)], title="p"
+        ),
     }
     return Result(
         "diagnostic",
@@ -274,23 +277,25 @@ def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Resul
     }
     view = {
         "measure": _key(table.names),
-        "n/N": _key(_fractions(table.numerator, table.denominator)),
+        "numerator": _key(_fractions(table.numerator, table.denominator), "n/N"),
         "method": _key(table.method),
-        **_limited("estimate", rows, table.level),
+        **_limited("estimate", rows, table.level, signs=False),  # remarks explain statuses in the words of the table
     }
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks(), views=[View(view)])
 
 
-def _key(values: Sequence[str]) -> Column:
+def _key(values: Sequence[str], title: str = "") -> Column:
     """A column of texts that people read before the numbers."""
-    return column(values, is_key=True)
+    return column(values, is_key=True, title=title)
 
 
 def _fractions(numerator: Array, denominator: Array) -> list[str]:
     return list(map(as_fraction, numerator.tolist(), denominator.tolist()))
 
 
-def _limited(name: str, rows: Rows, level: float) -> Rows:
-    """A column of values with their limits, for people. Remarks explain statuses in the words of the table."""
-    heading = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
-    return {heading: rows[name], f"{heading}/low": rows["low"], f"{heading}/high": rows["high"]}
+def _limited(name: str, rows: Rows, level: float, *, signs: bool) -> Rows:
+    """A column of values with their limits, for people, and the signs of their statuses."""
+    title = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
+    values = replace(rows[name], title=title, status="status" if signs else "")
+    limits = {f"{name}_low": rows["low"], f"{name}_high": rows["high"]}
+    return {name: values, **limits, **({"status": rows["status"]} if signs else {})}

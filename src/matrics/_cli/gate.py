@@ -26,7 +26,7 @@ from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from matrics._cli.gate_files import GateFiles
+    from matrics._cli.gate_counts import GateFiles
     from matrics.results import GateResult
 
 
@@ -163,7 +163,7 @@ def gate(
     result = gate_result(outcome, files)
     if delivery.output is not None:
         Delivery().write(lambda: result)
-    delivery.write(lambda: result, writers={**WRITERS, "junit": lambda _: as_junit(outcome, files)})
+    delivery.write(lambda: result, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")

@@ -1,18 +1,18 @@
-"""The files of a gate: the counts of a model, and those of a baseline on the same samples or on others."""
+"""The files of a gate: which of them are read, by which options, and the scores of their samples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import matrics
 from matrics._catalogue.classes import Classes
+from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
 from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
 from matrics._cli.options import read_number, refuse
-from matrics._cli.paired import TwoFiles, join, named, repeats, united
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
 from matrics._files.scores import ScoreNames, read_scores
@@ -21,12 +21,10 @@ from matrics._gates.requirements import has_measures
 from matrics._gates.samples import Evidence, Samples
 from matrics._gates.scores import ScoredSamples
 from matrics._judged.counts import JudgedCounts
-from matrics._quoting import cut, quoted, split_outside, unquote
-from matrics._tables.samples import Joined
+from matrics._quoting import quoted, split_outside, unquote
 from matrics._wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from matrics._files.inputs import Input
@@ -34,16 +32,6 @@ if TYPE_CHECKING:
     from matrics._files.source import MatrixSource
 
 Array = Any
-
-
-@dataclass(frozen=True)
-class GateFiles:
-    """The samples, the classes, and where they come from, in sentences and as plain values."""
-
-    samples: Samples
-    classes: Classes
-    titles: list[str]
-    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,7 +95,7 @@ def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirement
         return GateFiles(samples, classes, [title], facts)
     if request.threshold is not None:
         refuse("no such option with --threshold", {"clusters": chosen.clusters})
-        files = _of_source(_labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
+        files = of_source(_labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
         facts = {**files.facts, "threshold": float(request.threshold)}
         side = "up to " if source.lower_is_positive else ""
         files = replace(files, titles=[f"{files.titles[0]}; threshold {side}{request.threshold}"], facts=facts)
@@ -124,7 +112,7 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     baseline, paired_on = chosen.baseline, chosen.paired_on
     request.refuse("--scores COLUMN with it", "threshold", "lower_is_positive")
     if chosen.judge is not None or paired_on is not None:
-        request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
+        request.refuse("a single column, as a gate is about a single model", *(["pred"] if request.models else []))
     if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline)}
@@ -140,7 +128,9 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
             "paired_on", f"expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
-        return _pairs(path, request, chosen)
+        refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
+        request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
+        return of_pairs(path, baseline, paired_on, request)
     return _matrices(path, request, chosen)
 
 
@@ -173,91 +163,7 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
         for each in (given, old_given)
         if each is not None
     )
-    return _of_two(source, others[0], request) if others else _of_source(source, request, clusters)
-
-
-def _of_two(source: MatrixSource, other: MatrixSource, request: MatrixRequest) -> GateFiles:
-    """The counts of two files of different samples, or those of each group in both."""
-    _refuse_columns_as_rows(source, other)
-    known, labels = source.known(request.positive), source.classes
-    if not (source.named or other.named):
-        if source.n != other.n:
-            raise ValueError(
-                f"{other.file}: expected a matrix of {source.n} classes, as {source.file} has, got {other.n}"
-            )
-    else:
-        if not (source.named and other.named):
-            bare = other if source.named else source
-            raise ValueError(f"{bare.file}: expected classes with names, as the other file has them, got a bare matrix")
-        labels, is_ordered = united(source, other)
-        no_rest = {labels.index(file.classes[k]): words for file in (source, other) for k, words in file.apart}
-        known = Classes.of(
-            len(labels), labels, request.positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items()))
-        )
-    names, places = _common_groups(source, other) if request.by else ((), [0])
-    parts = tuple(
-        Evidence(
-            *(_widened(table, source.classes, labels) for table in _matrix(source, place)),
-            *(_widened(table, other.classes, labels) for table in _matrix(other, there)),
-        )
-        for place, there in enumerate(places)
-    )
-    here, there = (
-        sum(tables[1:], start=tables[0]) for tables in zip(*((p.cm, p.baseline) for p in parts), strict=True)
-    )
-    of_other = _described(other.file, other.n, there, request.weight)
-    titles = [
-        _described(source.file, source.n, here, request.weight),
-        f"baseline {of_other}; other samples (for the same ones: --paired-on COLUMN)",
-    ]
-    return GateFiles(Samples(parts, names), known, titles, {"file": source.file, "baseline": other.file})
-
-
-def _common_groups(source: MatrixSource, other: MatrixSource) -> tuple[tuple[str, ...], list[int]]:
-    """The names of the groups, and the place of each among the groups of the other file."""
-    here, there = ([of_file.name(place) for place in range(of_file.count)] for of_file in (source, other))
-    _refuse_other_groups((source.file, other.file), (here, there))
-    return tuple(here), [there.index(name) for name in here]
-
-
-def _refuse_other_groups(files: Sequence[str], groups: Sequence[Sequence[str]]) -> None:
-    """Raise unless both files have the same groups."""
-    for k, names in enumerate(groups):
-        missing = [name for name in names if name not in groups[1 - k]]
-        if missing:
-            raise ArgumentError(
-                "by",
-                f"expected the same groups in {files[0]} and {files[1]}, got {quoted(missing[0])} only in {files[k]}: "
-                "leave out its rows, or add them to the other file",
-            )
-
-
-def _refuse_columns_as_rows(*sources: MatrixSource) -> None:
-    """Raise for several matrices whose rows are predicted classes."""
-    if any(source.rows != "true" and source.count > 1 for source in sources):
-        raise ArgumentError("rows", "expected no such option with groups")
-
-
-def _of_source(source: MatrixSource, request: MatrixRequest, clusters: str | None) -> GateFiles:
-    """The counts of a file without a baseline, or those of each group."""
-    _refuse_columns_as_rows(source)
-    parts = []
-    for place in range(source.count):
-        part = Evidence(*_matrix(source, place))
-        if clusters is not None:
-            of_part = source.clusters_of(place)
-            part = part._replace(clusters=of_part if source.rows == "true" else np.swapaxes(of_part, -1, -2))
-            _refuse_single(len(of_part), clusters, source.name(place) if request.by else "")
-        parts.append(part)
-    whole = sum((part.cm for part in parts[1:]), start=parts[0].cm)
-    titles = [_described(source.file, source.n, whole, request.weight)]
-    facts: dict[str, Any] = {"file": source.file}
-    if clusters is not None:
-        number = int(source.cluster_counts.sum())
-        titles[0] += f" in {counted(number, 'cluster')} ({clusters})"
-        facts |= {"clusters": clusters, "number_of_clusters": number}
-    names = tuple(source.name(place) for place in range(source.count)) if request.by else ()
-    return GateFiles(Samples(tuple(parts), names), source.known(request.positive), titles, facts)
+    return of_two(source, others[0], request) if others else of_source(source, request, clusters)
 
 
 def _refuse_epochs(given: Path | Input, path: Path) -> None:
@@ -269,153 +175,14 @@ def _refuse_epochs(given: Path | Input, path: Path) -> None:
         )
 
 
-def _refuse_single(number: int, clusters: str, group: str = "") -> None:
-    if number < 2:
-        where = f" in the group {quoted(group)}" if group else ""
-        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got {number}")
-
-
-def _pairs(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
-    """Read the rows of both files, and join them by the column of the samples."""
-    baseline, paired_on = chosen.baseline, chosen.paired_on
-    if baseline is None or paired_on is None:
-        raise ArgumentError("paired_on", "expected --baseline OLD with it")
-    refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
-    request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    names = request.names(paired_on)
-    rows = TwoFiles.read([path, baseline], names)
-    rows.refuse_disjoint(names.labels)
-    files, n = rows.files, len(rows.classes)
-    both, only = join(rows, paired_on)
-    rows.warn()
-    here = _Rows(*rows.labels(0), rows.rows[0].samples, rows.rows[0].weights)
-    number, of_first = len(np.unique(both.samples)), len(np.unique(here.samples))
-    is_repeated = of_first < len(here.samples)  # whole samples are random
-    groups: tuple[tuple[str, ...], Array, Array] | None = (
-        _groups_of_pairs(rows, both, paired_on) if request.by else None
-    )
-    parts = []
-    for k in range(len(groups[0]) if groups else 1):
-        part, of_both = (here, both) if groups is None else (here.of(groups[1] == k), _of(both, groups[2] == k))
-        where = "" if groups is None else f" in the group {quoted(groups[0][k])}"
-        parts.append(_paired(part, of_both, n, is_repeated=is_repeated, where=where))
-    repeated: dict[str, Any] = {}
-    if is_repeated:
-        repeated = {"clusters": paired_on, "number_of_clusters": of_first}
-    titles = [
-        _described(files[0], n, sum((part.cm for part in parts[1:]), start=parts[0].cm), request.weight),
-        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){repeats(len(both.samples), number)}",
-    ]
-    titles += [
-        f"left out of the comparison, as only {file} has them: {named(samples_of_file)}"
-        for file, samples_of_file in zip(files, only, strict=True)
-        if samples_of_file
-    ]
-    left_out = {"only_in_file": len(only[0]), "only_in_baseline": len(only[1])}
-    facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
-    classes = Classes.of(n, rows.classes, request.positive, ordered=rows.ordered, apart=rows.apart)
-    return GateFiles(Samples(tuple(parts), groups[0] if groups else ()), classes, titles, facts)
-
-
-class _Rows(NamedTuple):
-    """The true and the predicted class, the sample and the weight of each row of a file."""
-
-    true: Array
-    pred: Array
-    samples: Array
-    weights: Array | None
-
-    def of(self, chosen: Array) -> _Rows:
-        """The rows of a group."""
-        return _Rows(*(None if column is None else column[chosen] for column in self))
-
-
-def _of(both: Joined, chosen: Array) -> Joined:
-    """The rows of a group that both files have."""
-    return Joined(*(None if column is None else column[..., chosen] for column in both))
-
-
-def _groups_of_pairs(rows: TwoFiles, both: Joined, paired_on: str) -> tuple[tuple[str, ...], Array, Array]:
-    """The names of the groups, and the group of each row of the first file and of each row of both."""
-    first, second = rows.rows
-    _refuse_other_groups(rows.files, (first.names, second.names))
-    place = np.asarray([first.names.index(name) for name in second.names])
-    pairs = np.concatenate([first.groups, place[second.groups]])[both.rows]
-    moved = np.flatnonzero(pairs[0] != pairs[1])
-    if len(moved):
-        names = list(dict.fromkeys([*first.sample_names, *second.sample_names]))
-        own, other = (first.names[pairs[k, moved[0]]] for k in range(2))
-        raise ArgumentError(
-            "by",
-            f"expected the same group of a sample in both files, got {quoted(own)} and {quoted(other)}, the first at "
-            f"{paired_on} {cut(names[both.samples[moved[0]]])}",
-        )
-    return tuple(first.names), first.groups, pairs[0]
-
-
-def _paired(here: _Rows, both: Joined, n: int, *, is_repeated: bool, where: str) -> Evidence:
-    """The counts of a file, and the joint counts of both files; of samples with several rows those of each sample."""
-
-    def joint(weights: Array | None, **by: Any) -> Array:
-        return matrics.stats.joint_confusion_matrix(both.true, *both.pred, num_classes=n, sample_weight=weights, **by)
-
-    def alone(weights: Array | None, **by: Any) -> Array:
-        return matrics.confusion_matrix(here.true, here.pred, num_classes=n, sample_weight=weights, **by)
-
-    if not len(both.true):
-        raise ArgumentError("paired_on", f"expected samples that are in both files{where}, got none")
-    evidence = Evidence(alone(here.weights), joint=joint(both.weights))
-    if is_repeated:
-        number = len(np.unique(both.samples))
-        if number < 2:
-            raise ArgumentError(
-                "paired_on", f"expected at least two samples with several rows each{where}, got {number}"
-            )
-        clusters = alone(here.weights, **_by(here.samples))
-        return evidence._replace(clusters=clusters, joint_clusters=joint(both.weights, **_by(both.samples)))
-    if here.weights is None or both.weights is None:
-        return evidence
-    return evidence._replace(squares=alone(here.weights**2), joint_squares=joint(both.weights**2))
-
-
-def _by(samples: Array) -> dict[str, Any]:
-    """The options that count each sample alone."""
-    names, groups = np.unique(samples, return_inverse=True)
-    return {"groups": groups, "num_groups": len(names)}
-
-
 def _single(path: Path | Input, request: MatrixRequest, clusters: str | None = None) -> MatrixSource:
     source = open_matrices(path, request, clusters=clusters)
     if source.count != 1:
         raise ValueError(
-            f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"
+            f"{source.file}: expected a single confusion matrix, as a gate is about a single model, "
+            f"got {source.count:,}"
         )
     return source
-
-
-def _matrix(source: MatrixSource, place: int = 0) -> tuple[Array, Array | None]:
-    """A matrix of a file and, of weights, that of their squares; rows are true classes."""
-    cm = source.block(place, place + 1)[0]
-    squares = None if source.squares is None else source.squares_of(np.asarray([place]))[0]
-    return (cm, squares) if source.rows == "true" else (cm.T, squares)
-
-
-def _widened(table: Array, classes: tuple[str, ...], labels: tuple[str, ...]) -> Array:
-    """The table of some classes with rows and columns for all classes, in which further cells are 0."""
-    if table is None or classes == labels:
-        return table
-    wide = np.zeros((len(labels), len(labels)), table.dtype)
-    places = [labels.index(label) for label in classes]
-    wide[np.ix_(places, places)] = table
-    return wide
-
-
-def _described(file: str, n: int, cm: Array, weight: str | None) -> str:
-    """What a file holds, in words."""
-    classes = counted(n, "class")
-    total = cm.sum(dtype=np.float64)
-    size = counted(total, "sample") if weight is None else f"weights of {total:,.7g} in all ({weight})"
-    return f"{file}: {classes}, {size}"
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
@@ -427,7 +194,8 @@ def _read_scores(path: Path, request: MatrixRequest, clusters: str | None) -> Sc
     names = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if names.models:
         raise ArgumentError(
-            "scores", f"expected one column with it, as a gate is about one model, got {', '.join(names.models)}"
+            "scores",
+            f"expected a single column with it, as a gate is about a single model, got {', '.join(names.models)}",
         )
     return read_scores(
         path,
@@ -455,7 +223,7 @@ def _scored_samples(source: Scored) -> list[ScoredSamples]:
 def _labels_by_threshold(source: Scored, threshold: str) -> MatrixSource:
     """The matrices of labels that scores of at least a number predict."""
     if source.has_several:
-        raise ArgumentError("threshold", "expected one column of scores with it, got several")
+        raise ArgumentError("threshold", "expected a single column of scores with it, got several")
     return source.matrices(read_number("threshold", threshold))
 
 

@@ -52,7 +52,7 @@ def show_tables(console: Console, tables: Sequence[Layout]) -> None:
             show(console, _table(table.names, []))
         while rest:
             taken = 1
-            while taken < len(rest) and _width(console, _table(table.names, rest[: taken + 1])) <= width:
+            while taken < len(rest) and _width(console, table.names, rest[: taken + 1]) <= width:
                 taken += 1
             show(console, _table(table.names, rest[:taken]))
             rest = rest[taken:]
@@ -77,7 +77,7 @@ def _table(names: Sequence[Cells], cells: Sequence[Cells]) -> Table:
     headings = [fold(part.heading, WIDE if limits else NARROW) for part, limits in zip(cells, has_limits, strict=True)]
     table = text_table(*(part.heading for part in names), *headings)
     for column, part in zip(table.columns, [*names, *cells], strict=True):
-        column.vertical, column.justify = "bottom", "right" if part.is_number else "left"
+        column.justify = "right" if part.is_number else "left"
         column.no_wrap = part.is_number
     for row in zip(*map(_marked, [*names, *cells]), strict=True):
         table.add_row(*row)
@@ -99,10 +99,15 @@ def _marked(column: Cells) -> list[Text]:
     return cells
 
 
-def _width(console: Console, table: Table) -> int:
+def _width(console: Console, names: Sequence[Cells], cells: Sequence[Cells]) -> int:
+    """The width of a table whose long texts, which are no names, are broken into lines."""
+    table = _table(names, cells)
+    for column in table.columns[len(names) :]:
+        column.max_width = None if column.no_wrap else PROSE
     return console.measure(table, options=console.options.update(max_width=10**6)).maximum
 
 
+PROSE = 25  # letters of a line of a long text
 NARROW = 10  # letters of a header above numbers
 WIDE = 20  # above numbers with limits
 

@@ -73,7 +73,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class Compared:
-    """The models, the title lines, a verdict for each measure, and all that led to them."""
+    """The models, the title lines, a verdict for each measure, and the data behind the verdicts."""
 
     models: list[str]
     titles: list[str]
@@ -86,29 +86,32 @@ class Compared:
     paired_on: str | None
     paired: int | None = None  # samples that all models have predicted
     left_out: tuple[str, ...] = ()
-    thresholds: list[float] | None = None  # of scores, one for each model
+    thresholds: list[float] | None = None  # of the scores of each model
 
 
-def comparison_result(found: Compared, heading: str) -> Result:
+def comparison_result(comparison: Compared, heading: str) -> Result:
     """A row for each measure and model, in the order of the models."""
-    is_drawn = found.paired is not None
-    target = Target.read(found.chosen.prevalence, found.classes)
+    is_drawn = comparison.paired is not None
+    target = Target.read(comparison.chosen.prevalence, comparison.classes)
     about = {
-        "files": found.files,
-        "models": found.models,
-        **about_classes(found.classes),
-        "samples": found.samples,
-        "paired_on": found.paired_on,
-        "paired_samples": found.paired,
-        "level": found.chosen.level,
+        "files": comparison.files,
+        "models": comparison.models,
+        **about_classes(comparison.classes),
+        "samples": comparison.samples,
+        "paired_on": comparison.paired_on,
+        "paired_samples": comparison.paired,
+        "level": comparison.chosen.level,
         **({} if target is None else {"prevalence": target.shares}),
-        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
-        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
-        "seed": (found.chosen.seed or 0) if is_drawn else None,
+        **({} if comparison.thresholds is None else {"thresholds": comparison.thresholds}),
+        "replicates": (DEFAULT_NUM if comparison.chosen.num is None else comparison.chosen.num) if is_drawn else None,
+        "seed": (comparison.chosen.seed or 0) if is_drawn else None,
     }
-    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
-    rows, views = rows_of(found.models, found.verdicts), views_of(found.models, found.verdicts, heading)
-    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out), views=views)
+    measures = [about_measure(title_of(key), metric) for key, metric in comparison.metrics.items()]
+    rows, views = (
+        rows_of(comparison.models, comparison.verdicts),
+        views_of(comparison.models, comparison.verdicts, heading),
+    )
+    return Result("compare", comparison.titles, about, rows, measures, remarks=list(comparison.left_out), views=views)
 
 
 def views_of(models: list[str], verdicts: list[ModelVerdict], heading: str) -> list[View]:
@@ -154,7 +157,7 @@ def _remark(models: list[str], verdict: ModelVerdict, order: list[int]) -> str:
 
 
 def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
-    """The columns of comparisons: a row for each measure and model."""
+    """The columns of comparisons, with a row for each measure and model."""
     every = range(len(models))
     rows = {
         "measure": column([title_of(verdict.label) for verdict in verdicts for _ in every]),
@@ -162,31 +165,31 @@ def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
     }
     for name in PARTS:
         rows[name] = column(_all(verdicts, name), undefined=UNDEFINED, status="status")
-    rows["status"] = column([int(code) for one in verdicts for code in one.status], is_status=True)
-    rows["best"] = column([k == one.best for one in verdicts for k in every])
-    rows["tied"] = column([bool(one.tied[k]) for one in verdicts for k in every])
+    rows["status"] = column([int(code) for verdict in verdicts for code in verdict.status], is_status=True)
+    rows["best"] = column([k == verdict.best for verdict in verdicts for k in every])
+    rows["tied"] = column([bool(verdict.tied[k]) for verdict in verdicts for k in every])
     for name in APART:
         rows[name] = column(_apart(verdicts, name), undefined=ITSELF)
-    if any(one.p_value is not None for one in verdicts):
+    if any(verdict.p_value is not None for verdict in verdicts):
         rows["p_value"] = column(_apart(verdicts, "p_value"), undefined=ITSELF)
-    if any(one.probability_best is not None for one in verdicts):
+    if any(verdict.probability_best is not None for verdict in verdicts):
         rows["probability_best"] = column(_all(verdicts, "probability_best"), undefined=UNDEFINED)
     return rows
 
 
 def _all(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    """A part of all verdicts; NaN where one has none."""
+    """A part of all verdicts; NaN where a verdict has none."""
     return [
         math.nan if values is None else float(values[k])
-        for one in verdicts
-        for values in [getattr(one, name)]
-        for k in range(len(one.estimate))
+        for verdict in verdicts
+        for values in [getattr(verdict, name)]
+        for k in range(len(verdict.estimate))
     ]
 
 
 def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    """The same of differences from the best, which is not compared with itself."""
-    is_best = [k == one.best for one in verdicts for k in range(len(one.estimate))]
+    """A part of all verdicts on differences from the best model, which is not compared with itself."""
+    is_best = [k == verdict.best for verdict in verdicts for k in range(len(verdict.estimate))]
     return [math.nan if best else value for best, value in zip(is_best, _all(verdicts, name), strict=True)]
 
 

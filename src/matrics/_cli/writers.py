@@ -21,7 +21,7 @@ from rich.text import Text
 
 import matrics
 from matrics import IntervalStatus
-from matrics._cli.progress import end_working, is_working
+from matrics._cli.progress import end_working
 from matrics._cli.results import STATUSES, UNDEFINED, Cells, Column, Layout, Result, Rows, layouts
 from matrics._cli.screen import show, show_notes, show_statuses, show_tables, sign_of
 from matrics._errors import ArgumentError
@@ -256,54 +256,27 @@ class Delivery:
         """Whether numbers are rounded."""
         return self.format not in ("json", "csv")
 
-    def write(
-        self,
-        result: Callable[[], Result],
-        show: Callable[[Console], None] | None = None,
-        writers: Mapping[str, Callable[[Result], str]] = WRITERS,
-    ) -> None:
-        """Write a result; in the table what ``show`` prints on a console, if it is given."""
-        if self.is_table:
-            self.print(show or (lambda console: show_result(console, result())))
-            return
-        written = writers[self.format](result())
-        if self.output is not None:
-            self._write(written)
-            return
-        end_working()
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
-        sys.stdout.write(written)
-
-    def print(self, show: Callable[[Console], None]) -> None:
-        """Write what ``show`` prints on a console."""
-        if self.output is None and is_working() and sys.stdout.isatty():
-            # Most of the work may be done by ``show``: the bar stays until there is something to print.
-            console = _console()
-            with console.capture() as captured:
-                show(console)
+    def write(self, result: Callable[[], Result], writers: Mapping[str, Callable[[Result], str]] = WRITERS) -> None:
+        """Write a result; ``result`` makes it, while the command is shown as working."""
+        computed = result()
+        if self.output is None and self.is_table:
+            show_result(open_console(), computed)
+        elif self.output is None:
             end_working()
-            sys.stdout.write(captured.get())
-            return
-        if self.output is None:
-            show(_console())
-            return
-        text = io.StringIO()
-        show(Console(file=text, highlight=False, width=SCREEN_WIDTH))
-        self._write(text.getvalue())
-
-    def _write(self, text: str) -> None:
-        assert self.output is not None  # noqa: S101 (for mypy: only then)
-        write_whole(self.output, text.encode())
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
+            sys.stdout.write(writers[self.format](computed))
+        elif self.is_table:
+            text = io.StringIO()
+            show_result(Console(file=text, highlight=False, width=SCREEN_WIDTH), computed)
+            write_whole(self.output, text.getvalue().encode())
+        else:
+            write_whole(self.output, writers[self.format](computed).encode())
 
 
 def open_console() -> Console:
     """A console on standard output, for a command that prints now."""
     end_working()
-    return _console()
-
-
-def _console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 

@@ -113,7 +113,7 @@ def _of_labels(  # noqa: PLR0917 (the samples of a gate)
     are_unknown = num_classes is None and labels is None
     if are_unknown:
         there = _occurring(y_true, y_pred, baseline, name)
-        y_true, y_pred, *rest = (labels.given for labels in there.values())
+        y_true, y_pred, *rest = (labels.original for labels in there.values())
         baseline = rest[0] if rest else None
         sides = {argument: labels.listed() for argument, labels in there.items()}
         of_true, *of_models = (dict.fromkeys(side) for side in sides.values())

@@ -31,7 +31,7 @@ class DiagnosticTable(PaperResult):
     Parameters
     ----------
     names : tuple of str, length R
-        The measures, one a row: ten, and two more for each prevalence of several.
+        The measure of each row: ten, and two more for each prevalence if there are several.
     estimate, low, high : array, shape (R,)
         The values and their limits; NaN where there are none.
     standard_error : array, shape (R,)
