@@ -24,7 +24,7 @@ from matrics._quoting import quoted
 from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
-from matrics._wording import in_percent
+from matrics._wording import in_percent, shown_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,7 +209,9 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
         view[f"{name}/numerator"] = column(fractions, title=f"n/N of {name}")
         view[f"{name}/estimate"] = replace(rows[f"{name}/estimate"], title=name)
     view |= _limited("difference", rows, table.level, signs=True)
-    view["p_value"] = replace(rows["p_value"], title="p")
+    view["p_value"] = replace(
+        rows["p_value"], title="p", digits=3, values=[*map(shown_p_value, rows["p_value"].values)]
+    )
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
@@ -240,7 +242,9 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
         **_limited("estimate", rows, overall.level, signs=True),
         "p_value": column(
-            [p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)], title="p"
+            [shown_p_value(p) if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)],
+            title="p",
+            digits=3,
         ),
     }
     return Result(
