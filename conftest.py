@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import doctest
 import gc
 import importlib.metadata
 import importlib.util
@@ -151,6 +152,19 @@ def library_of(item: pytest.Item) -> str:
         names |= {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and " " not in text)}
     needs = [any(re.match(pattern, name) for name in names) for pattern in ("torch|lightning", "jax|flax|nnx")]
     return "both" if all(needs) else LIBRARIES[needs.index(True)] if any(needs) else ""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Skip single examples of a page: the block of code after ``<!-- needs: h5py -->``, where h5py is not installed."""
+    if not isinstance(item, pytest.DoctestItem) or item.path.suffix != ".md":
+        return
+    text = item.dtest.docstring or ""
+    for block in re.finditer(r"<!-- needs: ([^>]+) -->\n\n```python\n.*?^```$", text, re.DOTALL | re.MULTILINE):
+        if not all(map(importlib.util.find_spec, block[1].split(", "))):
+            first, last = (text.count("\n", 0, end) for end in block.span())
+            for example in item.dtest.examples:
+                if first < example.lineno < last:
+                    example.options[doctest.SKIP] = True
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

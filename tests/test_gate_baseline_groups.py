@@ -142,7 +142,7 @@ def test_limits_of_judged_differences_hold() -> None:
         (
             stack_of(HITS),
             {"groups": SITES, "baseline": stack_of(HITS), "squared_weights": stack_of(HITS)},
-            "squared_weights: expected the matrices of both",
+            "squared_weights: expected a pair of matrices",
         ),
         (TRUE, {**OPTIONS, "groups": SITE[1:]}, "groups: expected the group of each of 1,200 samples, got 1,199"),
         (TRUE, {**OPTIONS, "clusters": SITE}, "clusters: expected at least two clusters in the group 'a', got 1"),

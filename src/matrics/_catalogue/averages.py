@@ -185,10 +185,10 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *
         mean = table.mean(values)
         if table.nowhere(mean != mean):  # noqa: PLR0124 (isnan takes twice as long)
             return mean
-    missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
+    known = values == values  # noqa: PLR0124 (as in without_nan)
     if weights is None:
-        weights = xp.astype(~missing, values.dtype)
-    else:
-        weights = xp.where(missing, 0, weights)
-        values = values * weights
-    return table.divide(table.sum(xp.where(missing, 0, values), axis=0), table.sum(weights, axis=0))
+        return table.divide(
+            table.sum(table.without_nan(values), axis=0), table.sum(xp.astype(known, values.dtype), axis=0)
+        )
+    weights = xp.where(known, weights, 0)
+    return table.divide(table.sum(table.without_nan(values) * weights, axis=0), table.sum(weights, axis=0))

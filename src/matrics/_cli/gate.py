@@ -19,8 +19,8 @@ from matrics._cli.measures import about_classes, plug_in
 from matrics._cli.results import Result, Rows, View, column, plain_size
 from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
-from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import Other, read_requirements
+from matrics._gates.verdicts import check_options, decide
 from matrics._quoting import quoted
 from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
@@ -151,7 +151,7 @@ def gate(
     files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
-    outcome = judged(
+    outcome = decide(
         bounds,
         files.samples,
         files.classes,
@@ -230,7 +230,7 @@ def gate_result(outcome: GateResult, files: GateFiles) -> Result:
         "samples": column([plain_size(error.samples) for error in outcome.errors]),
         "share": column([error.share for error in outcome.errors]),
     }
-    tables = {"errors": errors} if outcome.found != "pass" and outcome.errors else {}
+    tables = {"errors": errors} if outcome.verdict_by_limits != "pass" and outcome.errors else {}
     return Result(
         "gate",
         files.titles,
@@ -291,5 +291,5 @@ def as_junit(outcome: GateResult, files: GateFiles) -> str:
 
 
 def _verdict(outcome: GateResult) -> str:
-    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.found else ""
+    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.verdict_by_limits else ""
     return f"verdict: {outcome.verdict}{why}"

@@ -348,8 +348,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     true_view, kept_view = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
     if true_view is not None:
         refuse_outside(true_view, n, kept_view, "y_true")
-    if sample_ndim > 1:
-        y_prob = xp.reshape(y_prob, (*rows, n))
+    y_prob = y_prob if sample_ndim == 1 else xp.reshape(y_prob, (*rows, n))
     if kept is None and not others and (true_view is not None or _are_within(codes, n, backend)):
         return backend.scatter_add(xp.reshape(codes, rows), y_prob, n)
     counted = (codes >= 0) & (codes < n)

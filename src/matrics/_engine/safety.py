@@ -57,6 +57,10 @@ class Safe:
         """The sum of the products x y over the first axis."""
         return self.sum(x * y, axis=0)
 
+    def without_nan(self, x: Array) -> Array:
+        """The array x, with 0 in place of NaN."""
+        return self.xp.where(x != x, 0, x)  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
+
     def divide(self, a: Array, b: Array) -> Array:
         """The quotient a / b; ``zero_division`` where b is 0."""
         if isinstance(b, Wide):

@@ -1,0 +1,258 @@
+"""Random mutants of the sources, and whether the default tests, only the exhaustive ones, or none of them fail.
+
+``python tools/mutants.py 100`` makes a hundred, one at a time: an operator, a number or a condition of a random line is
+replaced by another. The tests are those of the eight files that name what was changed most specifically, and the
+examples of the module. No file is changed: the mutant is in the memory of one process. So tests that start processes
+of their own do not see it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import collections
+import contextlib
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import itertools
+import math
+import os
+import random
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[1]
+FILES = 8
+# Modules of other libraries that are imported once, and not for each mutant.
+SHARED = ("numpy", "scipy.stats", "sklearn.metrics", "pandas", "polars", "pyarrow", "torch")
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with a change in a line."""
+
+    path: Path
+    line: int
+    before: str
+    after: str
+    text: str  # of the whole module
+    names: tuple[str, ...]  # of the function and of the module
+
+    @property
+    def is_code(self) -> bool:
+        """Not so inside an f-string."""
+        try:
+            compile(self.text, str(self.path), "exec")
+        except SyntaxError:
+            return False
+        return True
+
+    @property
+    def module(self) -> str:
+        """Its name for ``import``."""
+        parts = self.path.relative_to(ROOT / "src").with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def changed(node: ast.AST) -> ast.expr | None:
+    """The expression in place of this one."""
+    match node:
+        case ast.Compare(left=left, ops=[operator], comparators=others) if type(operator) in SWAPS:
+            return ast.Compare(left, [SWAPS[type(operator)]()], others)  # type: ignore[list-item]
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in SWAPS:
+            return ast.BinOp(left, SWAPS[type(operator)](), right)  # type: ignore[arg-type]
+        case ast.BoolOp(op=operator, values=values):
+            return ast.BoolOp(SWAPS[type(operator)](), values)  # type: ignore[arg-type]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.Constant(value=bool(value)):
+            return ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            return ast.Constant(value + 1)
+        case _:
+            return None
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """All of a module, without its annotations."""
+    source = path.read_text("utf-8")
+    lines = source.splitlines(keepends=True)
+    functions: list[tuple[ast.AST, tuple[str, ...]]] = [(ast.parse(source), ())]
+    while functions:
+        node, names = functions.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names = (*names, node.name)
+        for field, value in ast.iter_fields(node):
+            if field in {"annotation", "returns", "type_params"}:
+                continue
+            functions += [
+                (child, names)
+                for child in (value if isinstance(value, list) else [value])
+                if isinstance(child, ast.AST)
+            ]
+        new = changed(node) if names else None
+        if new is None or not isinstance(node, ast.expr) or node.lineno != node.end_lineno:
+            continue
+        raw = lines[node.lineno - 1].encode()
+        before, after = raw[node.col_offset : node.end_col_offset].decode(), f"({ast.unparse(new)})"
+        line = raw[: node.col_offset].decode() + after + raw[node.end_col_offset :].decode()
+        text = "".join([*lines[: node.lineno - 1], line, *lines[node.lineno :]])
+        yield Mutant(path, node.lineno, before, after, text, (path.stem, *names))
+
+
+@functools.cache
+def words() -> dict[Path, set[str]]:
+    """Those of each file of tests."""
+    return {path: set(re.findall(r"\w+", path.read_text("utf-8"))) for path in ROOT.glob("tests/test_*.py")}
+
+
+def tests_of(mutant: Mutant) -> list[str]:
+    """The files that share its rarest names; names that most files have say nothing."""
+    names = {part for name in mutant.names for part in (name, name.strip("_"))}
+    names |= {*mutant.module.split(".")[1:], f"test_{mutant.path.stem}"}
+    weights = {
+        name: math.log(len(words()) / number)
+        for name in names
+        if (number := sum(name in each or name in path.stem for path, each in words().items()))
+    }
+    scores = {
+        path: sum(weight for name, weight in weights.items() if name in each or name in path.stem)
+        for path, each in words().items()
+    }
+    best = sorted(scores, key=lambda path: -scores[path])[:FILES]
+    return [str(path) for path in best if scores[path] > 0] + [str(mutant.path)]
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Imports the mutant in place of its module."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:  # noqa: ARG002
+        """Only of its module."""
+        if name != self.mutant.module:
+            return None
+        loader = Loader(name, str(self.mutant.path))
+        loader.text = self.mutant.text
+        return importlib.util.spec_from_file_location(name, self.mutant.path, loader=loader)
+
+
+class Loader(importlib.machinery.SourceFileLoader):
+    """Executes another text than that of the file."""
+
+    text = ""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Without the cached bytecode, which is that of the file."""
+        exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
+
+
+def failure(mutant: Mutant, *options: str, seconds: int) -> str:
+    """The first test that fails in a process with the mutant, "" if none does."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        import pytest
+
+        class Report:
+            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+                if report.failed:
+                    os.write(write, report.nodeid.encode())
+
+            def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+                if report.failed:
+                    os.write(write, f"import of {report.nodeid}".encode())
+
+        sys.meta_path.insert(0, Finder(mutant))
+        with Path(os.devnull).open("w") as quiet:
+            os.dup2(quiet.fileno(), 1)
+            os.dup2(quiet.fileno(), 2)
+        arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", *options, *tests_of(mutant)]
+        status = int(pytest.main(arguments, plugins=[Report()]))
+        os._exit(status if status != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
+    os.close(write)
+    done, end = 0, time.monotonic() + seconds
+    while not done:
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        done, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.1)
+    with os.fdopen(read, "rb") as pipe:
+        test = pipe.read().decode()
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        raise TimeoutError
+    if code and not test:
+        raise SystemExit(f"pytest ended with {code} before any test of {tests_of(mutant)}")
+    return test
+
+
+def main() -> None:
+    """Print a line for each mutant, and their numbers."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("number", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=int, default=600, help="of the tests of a mutant")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    for name in SHARED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    everything = [
+        mutant
+        for path in sorted((ROOT / "src" / "matrics").rglob("*.py"))
+        if "triton" not in path.name
+        for mutant in mutants_of(path)
+    ]
+    tally: collections.Counter[str] = collections.Counter()
+    random.Random(options.seed).shuffle(everything)  # noqa: S311
+    for mutant in itertools.islice((mutant for mutant in everything if mutant.is_code), options.number):
+        begin = time.monotonic()
+        try:
+            kind, test = "by default", failure(mutant, seconds=options.seconds)
+            if not test:
+                kind, test = "exhaustive only", failure(mutant, "--exhaustive-only", seconds=options.seconds)
+            if not test:
+                kind = "not"
+        except TimeoutError:
+            kind, test = "out of time", ""
+        tally[kind] += 1
+        where = f"{mutant.path.relative_to(ROOT / 'src' / 'matrics')}:{mutant.line}"
+        print(
+            f"{kind:16}{time.monotonic() - begin:6.0f} s  {where}  {mutant.before} → {mutant.after}  {test}", flush=True
+        )
+    print(", ".join(f"{number} {kind}" for kind, number in tally.most_common()), f"of {len(everything)}")
+
+
+if __name__ == "__main__":
+    main()
