@@ -233,7 +233,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
+def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     y_true: Any,
     y_prob: Any,
     *,
