@@ -143,7 +143,7 @@ def test_tables_for_papers(command: Any) -> None:
         (("--scores", "marker", "--threshold", "x"), "--threshold: expected a number, got 'x'"),
         (
             ("--scores", "marker,reserve", "--threshold", "3"),
-            "--scores: expected one column, the values of the test, got 'marker,reserve'",
+            "--scores: expected a single column, the values of the test, got 'marker,reserve'",
         ),
         (
             ("--scores", "marker", "--threshold", "3", "--pred", "rapid"),
@@ -153,14 +153,17 @@ def test_tables_for_papers(command: Any) -> None:
             ("--lower-is-positive",),
             "--lower-is-positive: expected --scores with it, the column of measured values",
         ),
-        (("--pred", "rapid", "--pred", "culture", "--by", "site"), "--by: expected one --pred with it, got 'site'"),
+        (
+            ("--pred", "rapid", "--pred", "culture", "--by", "site"),
+            "--by: expected a single --pred with it, got 'site'",
+        ),
         (
             ("--pred", "rapid", "--pred", "culture", "--method", "jeffreys"),
-            "--method: expected one --pred with it, got 'jeffreys'",
+            "--method: expected a single --pred with it, got 'jeffreys'",
         ),
         (
             ("--pred", "rapid", "--pred", "culture", "--pred", "words"),
-            "--pred: expected one test, or two that are compared, got 3",
+            "--pred: expected a single test, or two tests to compare, got 3",
         ),
     ],
 )

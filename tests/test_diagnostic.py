@@ -321,6 +321,6 @@ class TestCommand:
     def test_several_matrices(self, command: Any, tmp_path: Path) -> None:
         np.save(tmp_path / "stack.npy", np.ones((3, 2, 2)))
         assert (
-            "expected one matrix, or the labels of one test, got 3"
+            "expected a single matrix, or the labels of a single test, got 3"
             in command("diagnostic", str(tmp_path / "stack.npy"))[2]
         )

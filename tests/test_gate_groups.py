@@ -392,7 +392,7 @@ def test_models_that_a_judge_has_graded(command: Any) -> None:
         ),
         (
             ["--require", "auc >= 0.7", "--scores", "score", "--weight", "patient"],
-            "--weight: expected no such option with",
+            "--weight: expected no weights with --scores, as there are no limits",
         ),
         (["--require", "mcc >= 0.7", "--correction", "none"], "--correction: expected groups with it"),
     ],

@@ -52,7 +52,7 @@ COMMANDS = {
     "reproduce": (
         "reproduce",
         "reproduce",
-        "Compute every number that the sources print again, and compare it with the print.",
+        "Recompute every number that the sources print, and compare it with the printed number.",
     ),
     "metrics": ("metrics", "list_metrics", "List the measures."),
     "describe": ("metrics", "describe", "Describe a measure: its properties, formula, source and names."),

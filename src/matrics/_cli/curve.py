@@ -21,6 +21,7 @@ from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, row
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._ranking.inference.names import CALIBRATION, MEASURES, read_measures
 from matrics._ranking.state_names import divided
@@ -48,8 +49,8 @@ def curve(
         str | None,
         options.option(
             "COLUMN",
-            "The column of the samples, if all models of --by have scored the same: their differences, with "
-            "DeLong's p-values, and of measures at --thresholds.",
+            "The column of the samples, if all models of --by scored the same samples: compare areas, with DeLong's "
+            "p-values, and measures at --thresholds.",
         ),
     ] = None,
     metrics: Annotated[
@@ -63,7 +64,8 @@ def curve(
     plugin: options.Plugin = None,
     reading: options.ReadingOptions,
     thresholds: Annotated[
-        str | None, options.option("NUMBERS|all", "0.1,0.5: these; all: each of them on the screen, too.")
+        str | None,
+        options.option("NUMBERS|all", "Thresholds, such as 0.1,0.5; all shows every threshold on the screen."),
     ] = None,
     table: Annotated[
         str, options.option("thresholds|areas", "The rows: measures at thresholds, or the areas of each curve.")
@@ -163,7 +165,7 @@ class CurveRun(ScoredRun):
     def tables(self) -> Iterator[dict[str, Array]]:
         """The rows of an output file, a curve at a time."""
         labels = [column.label for column in self.columns]
-        for position in range(self.source.count):
+        for position in steps(range(self.source.count)):
             thresholds, values = self.curve(position)
             keys = self.source.columns(position, position + 1)
             repeated = {name: key.take(pa.array(np.zeros(len(thresholds), int))) for name, key in keys.items()}
@@ -323,7 +325,7 @@ def _reversed(run: CurveRun, areas: Rows) -> list[str]:
 
 def _of_scores(run: CurveRun) -> Rows:
     """The measures of each curve that do not depend on a threshold."""
-    facts = [run.of_position(position) for position in range(run.source.count)]
+    facts = [run.of_position(position) for position in steps(range(run.source.count))]
     refuse_same("format", [*run.keys, *facts[0]])
     why = "samples of both classes are needed"
     rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}

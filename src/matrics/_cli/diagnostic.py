@@ -24,7 +24,7 @@ from matrics._quoting import quoted
 from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
-from matrics._wording import in_percent
+from matrics._wording import in_percent, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ def diagnostic(
     table: DiagnosticTable | DiagnosticGroups | DiagnosticComparison
     result: Result
     if request.models:
-        options.refuse("one --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
+        options.refuse("a single --pred with it", {"by": columns, "prevalence": prevalence, "method": method})
         request.refuse("no such option with two tests", "scores", "threshold", "rows", "counts", "cells")
         file, table = _compared(path, request, share)
         result = _result_of_comparison(table, file)
@@ -138,7 +138,7 @@ def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) ->
     parsed = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if len(parsed.scores) > 1 or parsed.models or parsed.classes:
         given = ",".join(request.scores or [])
-        raise ArgumentError("scores", f"expected one column, the values of the test, got {quoted(given)}")
+        raise ArgumentError("scores", f"expected a single column, the values of the test, got {quoted(given)}")
     names = replace(parsed, lower_is_positive=lower_is_positive, **request.reading.names)
     test = f"{parsed.scores[0]} {'<=' if lower_is_positive else '>='} {request.threshold.strip()}"
     return read_scores(path, names).matrices(limit), test
@@ -150,7 +150,9 @@ def _tables(
     """The table of a single matrix, or those of groups."""
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not request.by:
-        raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
+        raise ValueError(
+            f"{source.file}: expected a single matrix, or the labels of a single test, got {number_of_matrices:,}"
+        )
     place = _positive(source.known(None if request.scores else request.positive))
     blocks = source.block(0, source.count)
     stack = blocks if source.rows == "true" else blocks.transpose(0, 2, 1)
@@ -173,7 +175,7 @@ def _positive(known: Classes) -> int:
 def _compared(path: Path, request: MatrixRequest, level: float) -> tuple[str, DiagnosticComparison]:
     """The comparison of two tests, whose results are in two columns."""
     if len(request.models) != 2:
-        raise ArgumentError("pred", f"expected one test, or two that are compared, got {len(request.models)}")
+        raise ArgumentError("pred", f"expected a single test, or two tests to compare, got {len(request.models)}")
     rows = read_labels(path, request.names(clusters=ROW))
     known = Classes.of(len(rows.classes), rows.classes, request.positive, ordered=rows.ordered, apart=rows.apart)
     place = _positive(known)
@@ -233,23 +235,24 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
         "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
-    is_first = [frame is frames[0][1] for *_, frame in parts]
     view = {
-        "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
+        "measure": _key([name if frame is frames[0][1] else "" for name, _, _, frame in parts]),
         ",".join(by): _key([group or OVERALL for *_, group, _ in parts]),
         "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
         **_limited("estimate", rows, overall.level, signs=True),
-        "p_value": column(
-            [p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)], title="p"
-        ),
     }
+    p_values = [
+        f"{name} {number(p)}"
+        for name, p in zip(overall.names, table.p_value.tolist(), strict=True)
+        if not math.isnan(p)
+    ]
     return Result(
         "diagnostic",
         [f"{file}: {overall.title()}"],
         {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level},
         rows,
         remarks=overall.remarks(),
-        views=[View(view, below=[ABOUT_P])],
+        views=[View(view, below=[f"{ABOUT_P}: {', '.join(p_values)}"] * bool(p_values))],
     )
 
 

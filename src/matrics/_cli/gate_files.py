@@ -190,7 +190,8 @@ def _single(path: Path | Input, request: MatrixRequest, clusters: str | None = N
 
 def _read_scores(path: Path, request: MatrixRequest, clusters: str | None) -> Scored:
     """The scores of a file."""
-    request.refuse("no such option with --scores, which are of samples", "rows", "counts", "weight", "cells")
+    request.refuse("no weights with --scores, as there are no limits of areas for weighted samples", "weight")
+    request.refuse("no such option with --scores, which are of samples", "rows", "counts", "cells")
     names = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
     if names.models:
         raise ArgumentError(
@@ -244,7 +245,8 @@ def _with_scores(samples: Samples, source: Scored) -> Samples:
     if names != samples.names:
         other = next(iter(set(names) ^ set(samples.names)))
         raise ValueError(
-            f"{source.file}: expected labels and scores of the same groups, got {quoted(other)} for only one of both"
+            f"{source.file}: expected labels and scores of the same groups, got {quoted(other)} for labels or for "
+            "scores alone"
         )
     both = zip(samples.parts, _scored_samples(source), strict=True)
     return samples._replace(parts=tuple(part._replace(scores=scores) for part, scores in both))

@@ -60,8 +60,8 @@ def interval(
         str,
         options.option(
             "auto|bootstrap|...",
-            "How limits are formed, with --judge how its errors are corrected; matrics.interval and "
-            "matrics.judged.interval have the names.",
+            "How limits are formed; with --judge, how its errors are corrected. The names are those of "
+            "matrics.interval and matrics.judged.interval.",
         ),
     ] = "auto",
     scheme: Annotated[

@@ -46,13 +46,15 @@ class JudgeOptions:
         str | None,
         options.option(
             "COLUMN",
-            "The labels of a judge, of a log its scorer: results are corrected for its errors by --human. "
-            "Without --pred these are grades of answers, such as pass and fail.",
+            "The column of a judge's labels, or its scorer in a log; the labels of --human correct results for its "
+            "errors. Without --pred, the labels are grades of answers, such as pass and fail.",
         ),
     ] = None
     human: Annotated[
         str | None,
-        options.option("COLUMN", "With --judge: the labels of people, where there are some.", default="human"),
+        options.option(
+            "COLUMN", "With --judge: the column of people's labels; some samples may have none.", default="human"
+        ),
     ] = None
 
     def check(self, true: str) -> None:

@@ -84,7 +84,7 @@ PositiveClass = Annotated[
         "The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
         "yes and predictions pos. Class measures are those of this class; without it, they are means over the "
         "classes.",
-        default="none of other texts; of two numbers or booleans the higher",
+        default="the higher of two numbers or booleans, otherwise none",
     ),
 ]
 ScoresInstead = Annotated[
@@ -99,8 +99,8 @@ Prevalence = Annotated[
     str | None,
     option(
         "NUMBER[,NUMBER]",
-        "The share of the positive class where results are meant for, such as 0.02; or those of all classes, in "
-        "their order.",
+        "The share of the positive class in the population that results are for, such as 0.02; or the shares of "
+        "all classes, in their order.",
         default="that of the samples",
     ),
 ]
@@ -134,7 +134,7 @@ PredColumns = Annotated[
 ]
 Rows = Annotated[str | None, option("true|pred", "The classes in the rows of matrices.", default="true")]
 ZeroDivision = Annotated[str, option("NUMBER", "The value of an undefined measure (0/0).", default="undefined")]
-Level = Annotated[str, option("NUMBER", "The probability to contain the true value.")]
+Level = Annotated[str, option("NUMBER", "The probability that the limits contain the true value.")]
 LEVEL = "0.95"
 Num = Annotated[str | None, option("INTEGER", "The number of replicates.", default="10000")]
 Seed = Annotated[str | None, option("INTEGER", "The seed of the draws.", default="0")]
@@ -146,7 +146,9 @@ Output = Annotated[
         ".json, .md, .tex, .txt; - is standard output.",
     ),
 ]
-FileOutput = Annotated[str | None, option("FILE|-", "Write it here: .json, .csv, .md, .tex, .txt.", default="-")]
+FileOutput = Annotated[
+    str | None, option("FILE|-", "Write the result here: .json, .csv, .md, .tex, .txt.", default="-")
+]
 Format = Annotated[
     str | None,
     option(
@@ -176,7 +178,7 @@ Missing = Annotated[
 ]
 Encoding = Annotated[str, option("NAME", "The encoding of text files: latin-1, utf-16, cp1252.", "--encoding")]
 
-Decimal = Annotated[str, option(".|,", "The sign before the decimal places of numbers in text files.", "--decimal")]
+Decimal = Annotated[str, option(".|,", "The decimal mark of numbers in text files.", "--decimal")]
 
 MissingTexts = Annotated[
     list[str] | None, option("TEXT[,TEXT]", "Texts that are missing values, such as NA; repeatable.", "--na")
@@ -197,7 +199,7 @@ MissingScores = Annotated[
     str,
     option(
         "drop|zero|error",
-        "Answers of an evaluation log without a score: left out, scored as 0, or an error.",
+        "Answers without a score in an evaluation log: left out, scored as 0, or an error.",
         "--missing-score",
     ),
 ]

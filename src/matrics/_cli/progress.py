@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from matrics._files.notices import say
+from matrics._progress import share_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,13 +66,17 @@ class _Watch:
         self._thread.join()
 
 
-# Commands whose work has no count that is known beforehand -----------------------------------------------------------
+# Commands without a count of rows or matrices -----------------------------------------------------------------------
 
 
 class _Working:
-    """The progress of a command that cannot say how much is left: the seconds since it began."""
+    """The progress of a command: the seconds since it began, and within loops of known length the share done."""
 
-    percent = None
+    @property
+    def percent(self) -> int | None:
+        """The share of the current loop, such as that of replicates; None outside of such loops."""
+        share = share_done()
+        return None if share is None else int(100 * share)
 
     def __init__(self, command: str) -> None:
         self._command, self._begin = command, time.monotonic()
@@ -121,10 +126,11 @@ def _draw(progress: Shown, stop: threading.Event) -> None:
     columns = BarColumn(bar_width=20), TextColumn("{task.description}")
     console, same = Console(stderr=True), sys.stdout.isatty()
     with Bar(*columns, console=console, transient=True, auto_refresh=False, redirect_stdout=same) as bar:
-        # Without a share to show, the bar only moves.
-        task = bar.add_task("", total=None if progress.percent is None else 100)
+        task = bar.add_task("", total=None)
         while True:
-            bar.update(task, completed=progress.percent or 0, description=_line(progress), refresh=True)
+            percent = progress.percent
+            bar.tasks[0].total = None if percent is None else 100  # without a share to show, the bar only moves
+            bar.update(task, completed=percent or 0, description=_line(progress), refresh=True)
             if stop.wait(REFRESH):
                 return
 

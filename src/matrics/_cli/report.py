@@ -81,7 +81,7 @@ def report(
     seed: Annotated[str, options.option("INTEGER", "The seed of the draws.")] = "0",
     title: Annotated[str | None, options.option("TEXT", "The title of the page.", default="Report on FILE")] = None,
     compare: Annotated[
-        Path | None, options.option("OLD.html", "The page of an older report: say what changed since.")
+        Path | None, options.option("OLD.html", "The page of an older report; the new page says what changed.")
     ] = None,
     kind: Annotated[
         str | None, options.option("html|md|pdf", "The kind of the file.", "--format", default="by its name")

@@ -46,7 +46,7 @@ def reproduce(
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
-    """Compute every number that the sources print again, and compare it with the print."""
+    """Recompute every number that the sources print, and compare it with the printed number."""
     delivery = read_delivery(format_, output, [])
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:
@@ -144,15 +144,14 @@ def _totals(reproduced: Reproduction) -> View:
 
 def _reasons(title: str, numbers: Iterable[Reproduced]) -> View:
     """A row for each number; below numbers with the same reason, the reason."""
-    rows: list[tuple[str, str]] = []
+    lines = []
     for reason, same in groupby(numbers, _reason):
         for number in same:
             record = number.record
             name = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}"
-            rows.append((name, f"{record.printed} / {_value(number)}"))
-        rows.append((f"    {reason}", ""))
-    names, values = zip(*rows, strict=True)
-    return View({"number": column(names, is_key=True), "paper/true": column(values)}, title)
+            lines.append(f"{name}  {record.printed} / {_value(number)}")
+        lines.append(f"    {reason}")
+    return View({"number, paper / true": column(lines, is_key=True)}, title)
 
 
 def _table(title: str, numbers: list[Reproduced]) -> View:

@@ -58,7 +58,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "paired_on": (str | None, "The column of the samples."),
     "paired_samples": (int | None, "The samples that all models have predicted."),
     "positive": (Label | None, "The positive class."),
-    "prevalence": (list[float], "The share of each class where results are meant for."),
+    "prevalence": (list[float], "The share of each class in the population that results are for."),
     "reference": (str | None, "The group that the other groups are compared with."),
     "replicates": (int | None, "The number of replicates."),
     "rest": (dict[str, Number], "The samples of each class that counts as negative."),

@@ -18,6 +18,7 @@ from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._ranking.best import read_goal
 from matrics._ranking.costs import COST
@@ -38,7 +39,7 @@ def threshold(
     data: ScoreOptions,
     metric: Annotated[
         str,
-        options.option("NAME", "The measure to be best, or cost, the sum of the costs of all errors.", default=False),
+        options.option("NAME", "The measure to optimise, or cost: the sum of the costs of all errors.", default=False),
     ],
     subject_to: Annotated[
         list[str] | None,
@@ -231,7 +232,7 @@ class ThresholdRun(ScoredRun):
     @cached_property
     def best(self) -> list[Best]:
         """The best thresholds of all curves; raises if there is none at all."""
-        thresholds = [self._best(position) for position in range(self.source.count)]
+        thresholds = [self._best(position) for position in steps(range(self.source.count))]
         if all(best.reason for best in thresholds):
             where = f" ({self.source.heading} {self.source.name(0)})" if self.source.keys else ""
             raise ValueError(f"{self.source.file}: {thresholds[0].reason}{where}")

@@ -88,7 +88,11 @@ def _check_together(  # noqa: PLR0917 (arguments of a gate)
     if y_score is not None and baseline is not None and y_pred is None:
         raise ArgumentError("baseline", "expected None without y_pred; matrics.ranking.compare compares scores")
     if y_score is not None and weight is not None:
-        raise ArgumentError("sample_weight", "expected None with y_score, as limits of scores take no weights")
+        raise ArgumentError(
+            "sample_weight",
+            "expected None with y_score=, as there are no limits of areas for weighted samples; "
+            "requirements on labels with weights need a call without y_score=",
+        )
 
 
 def _refuse_labels(options: dict[str, Any]) -> None:

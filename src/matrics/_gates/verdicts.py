@@ -18,6 +18,7 @@ from matrics._gates.scores import ScoreMeasure, deciding_number, difference_of, 
 from matrics._judged.interval import interval as judged_interval
 from matrics._judged.needed import labels_needed
 from matrics._plot.confusion import Confusion, most_frequent
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._uncertainty.compare import compare, compare_paired
 from matrics._uncertainty.interval import interval
@@ -274,7 +275,7 @@ def decide(
     _refuse_unlabelled(requirements, samples)
     options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
     rows: list[list[RequirementResult]] = [[] for _ in requirements]
-    for place, evidence in enumerate(samples.parts):
+    for place, evidence in enumerate(steps(samples.parts)):
         is_reference = place == samples.reference
         chosen = [k for k, each in enumerate(requirements) if not (is_reference and each.is_relative)]
         for side in (False, True):

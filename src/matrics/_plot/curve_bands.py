@@ -15,6 +15,7 @@ from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import evaluate
 from matrics._engine.results import NamedResult
 from matrics._plot.curve_data import CurveScores
+from matrics._progress import steps
 from matrics._scoring.score import resolve
 from matrics._uncertainty.limits import percentile_limits
 from matrics._uncertainty.options import check_level
@@ -79,7 +80,7 @@ def _bands(  # noqa: PLR0917 (the inputs and options of the draws)
         metrics = list(resolve(pair, TWO).values())
     chunk = max(1, NUMBERS_AT_ONCE // (4 * width))
     parts = []
-    for start in range(0, num, chunk):
+    for start in steps(range(0, num, chunk)):
         number = min(chunk, num - start)
         drawn = source.multinomial(*_drawn_from(counts, source), number)
         parts.append(_values(np.asarray(source.backend.to_numpy(drawn)).reshape(number, 2, width), metrics))

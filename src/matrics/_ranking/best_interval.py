@@ -13,6 +13,7 @@ from matrics._arrays.sizes import check_draws
 from matrics._catalogue.record import Metric
 from matrics._engine.results import columns_of
 from matrics._errors import ArgumentError
+from matrics._progress import steps
 from matrics._ranking.best import BestThreshold, Goal, find_best, read_goal
 from matrics._ranking.best_cells import drawn_cells, is_best_at_positives, matrices_at
 from matrics._ranking.costs import read_costs
@@ -394,7 +395,7 @@ def _replicates(  # noqa: PLR0917 (a curve)
     values_of_samples = measured(np.ones((1, row.units), int))[0][0]
     chunk = max(1, MATRICS_AT_ONCE // limits.size)
     chosen = []
-    for start in range(0, num, chunk):
+    for start in steps(range(0, num, chunk)):
         number = min(chunk, num - start)
         values = values_of(number)
         order = goal.ranked(values, NUMPY)

@@ -12,6 +12,7 @@ from matrics._arrays import NUMPY, Array, as_arrays, on_host
 from matrics._arrays.draws import generator_of
 from matrics._arrays.sizes import check_draws
 from matrics._engine.results import NamedResult, columns_of, frame_of, short_repr
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._ranking.inference.compare import named_scores
 from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_EFFECTIVE, FEW_UNITS, MANY_UNDEFINED
@@ -267,7 +268,7 @@ def _element_intervals(  # noqa: PLR0917 (the parameters of the public function)
     step = max(1, CELLS_AT_ONCE // max(2 * size, samples.number if samples.units is not None else 0))
     drawn = [
         measured(_replicates(samples, counts[0], place, min(step, num - start), rng, within=prevalence is not None))
-        for start in range(0, num, step)
+        for start in steps(range(0, num, step))
     ]
     replicated = np.moveaxis(np.concatenate(drawn, axis=1), 1, -1)  # (4, T, R)
     with NUMPY.quiet():  # there may be no defined replicate

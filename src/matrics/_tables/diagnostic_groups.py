@@ -33,7 +33,7 @@ from matrics.typing import ArrayLike, NumPyArray
 __all__ = ["DiagnosticGroups", "diagnostic_groups"]
 
 OVERALL = "overall"
-ABOUT_P = "p: of the hypothesis that the measure has the same value in all groups."
+ABOUT_P = "p of the hypothesis that the measure has the same value in all groups"
 # The measures of the text; all are in the data frame and in Markdown.
 SHOWN = ("sensitivity", "specificity", "positive predictive value", "negative predictive value")
 
@@ -78,7 +78,7 @@ class DiagnosticGroups(PaperResult):
         head = ["measure", "group", *self._head()[1:], "p"]
         rows, size = self._cells(self.overall.names), len(self.groups) + 1
         rules = range(size, len(rows), size)
-        return PaperTable(self.overall.title(), head, rows, 4, [ABOUT_P], texts=(0, 1), rules=rules)
+        return PaperTable(self.overall.title(), head, rows, 4, [f"{ABOUT_P}."], texts=(0, 1), rules=rules)
 
     def __str__(self) -> str:
         rows, titles = [self._head()], []

@@ -11,6 +11,7 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._arrays.draws import RandomSource
 from matrics._engine.execution.blocks import in_threads
+from matrics._progress import counted_loop
 from matrics._stacks.simulate import Plan, draw
 from matrics._uncertainty.measure import Task
 from matrics._uncertainty.slopes import changed, weights_of_rows
@@ -69,11 +70,13 @@ def replicates(
                     results.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
                 for result, value in zip(results, values, strict=True):
                     result[matrices, ..., replicates_of_block] = np.moveaxis(value, 0, -1)
+                loop.advance()
 
         first, *others = zip(tasks, source.split(len(tasks)), strict=True)
-        work([first])  # allocates the results, whose shapes are known after the first block
-        if others:
-            in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
+        with counted_loop(len(tasks)) as loop:
+            work([first])  # allocates the results, whose shapes are known after the first block
+            if others:
+                in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
         yield which, results
 
 

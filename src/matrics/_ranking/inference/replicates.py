@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrics._arrays import Array
+from matrics._progress import steps
 from matrics._ranking.at_k import hits_at
 from matrics._ranking.inference.names import ScoreMeasure
 from matrics._ranking.inference.samples import SampleScores
@@ -32,7 +33,7 @@ def replicates(  # noqa: PLR0917 (all inputs of the draws)
     """
     chunk = max(1, SAMPLES_AT_ONCE // max(1, samples.true.size))
     values_of_chunks = []
-    for start in range(0, num, chunk):
+    for start in steps(range(0, num, chunk)):
         times = drawn_times(samples.number, min(chunk, num - start), rng)
         weights = (times if samples.units is None else times[:, samples.units]).astype(np.float64)
         values_of_chunks.append(values_of(curves, measures, losses, weights, is_mean=is_mean))

@@ -11,6 +11,7 @@ from matrics._arrays.draws.numpy import seed_of
 from matrics._arrays.sizes import check_count
 from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._study.certificates import extremes
 from matrics._study.certificates.catalogue import RELATIONS
@@ -92,7 +93,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     record = averaged(requested)
     sizes = (2,) if record.average == "binary" else SIZES
     tested = SearchedMeasure(record, sizes, cases, seed)
-    verdicts = [decide(tested, prop) for prop in RELATIONS]
+    verdicts = [decide(tested, prop) for prop in steps(RELATIONS)]
     baseline = extremes.constant_baseline(tested)
     any_sizes, ranges = extremes.same_range(tested, equal=False)
     equal_sizes, _ = extremes.same_range(tested, equal=True)
