@@ -250,10 +250,6 @@ WRONG = {
     "clusters by clusters": (["l.parquet", "--by", "g", "--clusters", "g"], "expected a column other than the labels"),
     "clusters of labels": (["l.parquet", "--clusters", "y_true"], "expected a column other than the labels"),
     "missing cluster": (["l.parquet", "--clusters", "holes"], "column 'holes': expected a value in every row"),
-<<<<<<< HEAD
-    "one cluster": (["l.parquet", "--clusters", "one"], "clusters: expected at least two values of 'one', got a"),
-    "one cluster in a group": (["l.parquet", "--by", "g", "--clusters", "k"], "values of 'k' in g b, got a single"),
-=======
     "one cluster": (
         ["l.parquet", "--clusters", "one"],
         "--clusters: expected at least two values of 'one', got a single value",
@@ -262,7 +258,6 @@ WRONG = {
         ["l.parquet", "--by", "g", "--clusters", "k"],
         "values of 'k' in g b, got a single value",
     ),
->>>>>>> main
     "soft counts": (["soft.npy", *DRAWN], "got 1.5 in the cell [1, 0] (from 0) of matrix [1]; --scheme poisson takes"),
     "soft predictions": (["soft.npy", "--rows", "pred", *DRAWN], "got 1.5 in the cell [1, 0] (from 0) of matrix [1]"),
     "negative": (["negative.npy"], "expected counts of at least 0, got -1 in the cell [1, 0] (from 0) of matrix [2]"),
