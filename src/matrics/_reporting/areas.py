@@ -70,6 +70,10 @@ class ModelScores:
         """The area under the ROC curve with its limits."""
         return Limited(self.roc_auc, self.low, self.high, self.status)
 
+    def limited(self, measure: str) -> Limited:
+        """Another measure with its limits, by the name of its field."""
+        return Limited(getattr(self, measure), *self.limits.get(measure, (math.nan, math.nan)), self.status)
+
 
 def model_scores(data: Data, settings: IntervalSettings) -> list[ModelScores]:
     """The measures of the scores of all models, in the order of the data."""

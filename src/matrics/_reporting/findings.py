@@ -169,8 +169,7 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
         if len(data.models) == 1:
             return f"{capital(board.title)} is undefined for the model."
         return f"{capital(board.title)} is undefined for all models, so they are not ranked."
-    known = Limited(float(verdict.estimate[first]), float(verdict.low[first]), float(verdict.high[first]))
-    value = f"{board.title} {known.text}"
+    value = f"{board.title} {Limited.of(verdict, first).text}"
     if len(data.models) == 1:
         return f"The model has {value}."
     name = short(data.models[first])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from matrics._reporting.changes import Changes
@@ -50,7 +49,7 @@ def _leaderboard(data: Data, findings: Findings) -> Iterator[str]:
         row = [short(data.models[k])]
         for name, verdict in board.verdicts.items():
             tied = " =" if several and name in board.judged and verdict.tied[k] else ""
-            row.append(Limited(verdict.estimate[k], verdict.low[k], verdict.high[k]).text + tied)
+            row.append(Limited.of(verdict, k).text + tied)
         rows.append(row)
     yield _table(["model", *board.titles(board.verdicts)], rows)
     if several:
@@ -75,9 +74,8 @@ def _scores(data: Data, findings: Findings) -> Iterator[str]:  # noqa: ARG001 (a
     rows = []
     for k in findings.leaderboard.order:
         scores = findings.scores[k]
-        rows.append([short(scores.model), scores.area.text])
-        for name in ("average_precision", "log_loss", "brier_score"):
-            rows[-1].append(Limited(getattr(scores, name), *scores.limits.get(name, (math.nan, math.nan))).text)
+        others = (scores.limited(name) for name in ("average_precision", "log_loss", "brier_score"))
+        rows.append([short(scores.model), scores.area.text, *(value.text for value in others)])
     yield _table(["model", "ROC AUC", "average precision", "log loss", "Brier score"], rows)
     if findings.best_area:
         yield cell(findings.best_area)

@@ -22,8 +22,8 @@ from matrics._reporting.data import Data
 from matrics._reporting.findings import Findings, facts
 from matrics._reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics._reporting.pictures import Palette, Picture, on_page
-from matrics._reporting.verdicts import ModelVerdict
-from matrics._wording import amount, between, capital, in_percent, number, percent, short, with_limits
+from matrics._reporting.verdicts import Limited, ModelVerdict
+from matrics._wording import amount, capital, in_percent, number, percent, short
 
 __all__ = ["kind_of", "pdf_of", "rendered"]
 
@@ -44,14 +44,11 @@ LONG_WORD = re.compile(r"(?<=\S{16})(?=\S)")
 
 
 class Cell(NamedTuple):
-    """A value of a model: its text, its sort key, its limits, and its comparison with the best."""
+    """A value of a model, and its comparison with the best."""
 
-    text: str
-    key: str
-    limits: str
+    value: Limited
     is_best: bool
     is_tied: bool
-    is_rough: bool
 
 
 class Row(NamedTuple):
@@ -119,7 +116,7 @@ def rendered(
             "max_or": _largest,
         }
     )
-    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
+    environment.globals.update({"amount": amount, "isnan": math.isnan, "key": _key})
     board = findings.leaderboard
     palette, rows = Palette(pictures, "", "") if printed else on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
@@ -136,7 +133,7 @@ def rendered(
         stored=markup(stored_values(data, findings).replace("<", "\\u003c")),
         section_names=SECTIONS,
         same_cells=_same_cells(data, findings, pictures),
-        has_rough=any(cell.is_rough for row in rows for cell in row.cells),
+        has_rough=any(cell.value.is_rough for row in rows for cell in row.cells),
         has_rough_detection=findings.detection is not None
         and any(value.is_rough for row in findings.detection.rows for value in row),
         has_sizes=len(set(data.predictions.tolist())) > 1,
@@ -201,12 +198,8 @@ def _verdict(board: Leaderboard, model: int, models: int) -> str:
 
 
 def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
-    value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
-    is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
-    limits = between(low, high, value) if judged and not math.isnan(low) else ""
-    rough = bool(limits) and int(verdict.status[model]) != 0
-    text = with_limits(value, low, high)[0] if limits else number(value)
-    return Cell(text, _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
+    is_best = verdict.best is not None and verdict.estimate[model] == verdict.estimate[verdict.best]
+    return Cell(Limited.of(verdict, model), bool(is_best), bool(judged and verdict.tied[model]))
 
 
 def _same_cells(data: Data, findings: Findings, pictures: dict[str, list[Picture]]) -> str:

@@ -30,6 +30,42 @@ LOSSES = ("log_loss", "brier_score")
 
 
 @dataclass(frozen=True)
+class Limited:
+    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
+
+    value: float
+    low: float
+    high: float
+    status: int = 0
+
+    @classmethod
+    def of(cls, interval: Interval | ModelVerdict, place: int | tuple[int, ...]) -> Limited:
+        """The element of an interval of arrays, or of a verdict, at a position."""
+        estimate, low, high = (float(part[place]) for part in (interval.estimate, interval.low, interval.high))
+        return cls(estimate, low, high, int(interval.status[place]))
+
+    @property
+    def between(self) -> str:
+        """The limits as text; empty without limits."""
+        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high, self.value)
+
+    @property
+    def number(self) -> str:
+        """The value as text, with as many digits as its limits justify."""
+        return with_limits(self.value, self.low, self.high)[0]
+
+    @property
+    def text(self) -> str:
+        """The value as text, with its limits in brackets."""
+        return self.number + (f" ({self.between})" if self.between else "")
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether there are limits that are unreliable, such as with few samples."""
+        return self.status != 0 and bool(self.between)
+
+
+@dataclass(frozen=True)
 class ModelVerdict:
     """A measure of all models: estimates with limits, differences from the best model, and models tied with it.
 
@@ -214,34 +250,3 @@ def _towards(parts: list[Array], side: int) -> list[Array]:
     """A difference and its limits, positive if the best model is better."""
     gap, low, high = (side * part for part in parts)
     return [gap, low, high] if side > 0 else [gap, high, low]
-
-
-@dataclass(frozen=True)
-class Limited:
-    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
-
-    value: float
-    low: float
-    high: float
-    status: int = 0
-
-    @classmethod
-    def of(cls, interval: Interval, place: int | tuple[int, ...]) -> Limited:
-        """The element of an interval of arrays at a position."""
-        estimate, low, high = (float(part[place]) for part in interval[:3])
-        return cls(estimate, low, high, int(interval.status[place]))
-
-    @property
-    def between(self) -> str:
-        """The limits as text; empty without limits."""
-        return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high, self.value)
-
-    @property
-    def text(self) -> str:
-        """The value as text, with its limits in brackets."""
-        return with_limits(self.value, self.low, self.high)[0] + (f" ({self.between})" if self.between else "")
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether there are limits that are unreliable, such as with few samples."""
-        return self.status != 0 and bool(self.between)
