@@ -183,6 +183,10 @@ def failure(mutant: Mutant, *options: str, seconds: int) -> str:
         import pytest
 
         class Report:
+            def pytest_sessionstart(self) -> None:
+                """Before pytest's own finder, too, which takes the modules that are named on its command line."""
+                sys.meta_path.insert(0, Finder(mutant))
+
             def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
                 if report.failed:
                     os.write(write, report.nodeid.encode())
