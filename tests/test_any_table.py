@@ -210,7 +210,9 @@ def test_categories_keep_their_order() -> None:
     ],
 )
 def test_what_are_no_codes(column: Any) -> None:
-    with pytest.raises(TypeError, match="column 'name': expected values of one kind, such as numbers, text or times, "):
+    with pytest.raises(
+        TypeError, match="column 'name': expected values of the same kind, such as numbers, text or times, "
+    ):
         coded("name", column)
 
 
@@ -268,7 +270,9 @@ def test_what_are_no_tables() -> None:
             TypeError, match="frame: expected a data frame of pandas or Polars, a table of pyarrow, a mapp"
         ):
             matrics.frames.count(one)
-    with pytest.raises(ValueError, match=r"frame: expected columns of one length, got \{'y_true': 2, 'y_pred': 1\}"):
+    with pytest.raises(
+        ValueError, match=r"frame: expected columns of the same length, got \{'y_true': 2, 'y_pred': 1\}"
+    ):
         matrics.frames.count({"y_true": [0, 1], "y_pred": [0]})
     twice = pa.Table.from_arrays([pa.array([0])] * 3, ["y_true", "y_pred", "y_pred"])
     with pytest.raises(ValueError, match="frame: expected a column 'y_pred', got several"):
@@ -299,7 +303,7 @@ def test_without_pyarrow() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "[[[0.0, 0.0], [0.0, 2.0]], [[1.0, 0.0], [0.0, 0.0]]] ['n', 's']",
-        "tables and columns that are of neither pandas nor Polars need pyarrow: python -m pip install pyarrow",
+        "tables and columns need pyarrow unless they are of pandas or Polars: python -m pip install pyarrow",
     ]
 
 

@@ -178,7 +178,7 @@ def test_more_groups_than_are_kept(command, monkeypatch):
     monkeypatch.setenv("MATRICS_MAX_MEMBER_MIB", "1")
     code, _, err = command(*options)
     assert (code, err.count("\n")) == (2, 1)
-    assert "column 'group': expected different values of at most 262,144 bytes, 1/4 of 1 MiB" in err
+    assert "column 'group': expected distinct values of at most 262,144 bytes, 1/4 of 1 MiB" in err
     assert not Path("counts.parquet").exists()
     monkeypatch.setenv("MATRICS_MAX_MEMBER_MIB", "4")
     assert command(*options)[0] == 0

@@ -69,7 +69,7 @@ OPTIONS = {
     ),
     "an option of the file": (
         ["--labels", "a,b"],
-        "l.csv: --labels: expected all labels of the file in their order, got none for 'c'",
+        "l.csv: --labels: expected all labels of the file in their order, got a list without 'c'",
     ),
 }
 

@@ -176,11 +176,16 @@ WRONG = {
         lambda: write("yesterday.csv", [0, 1, 2, 1], POOR),
         PAIRED,
         (
-            "--paired-on: expected as many rows of each model, got 3 of today.csv and 4 of yesterday.csv, the first "
+            "--paired-on: expected the same number of rows for each model, got 3 of today.csv and 4 of yesterday.csv, "
+            "the first "
             "at id s1: 1 and 2"
         ),
     ),
-    "other truth": (other_truth, PAIRED, "--paired-on: expected the same true labels of each model, got others of"),
+    "other truth": (
+        other_truth,
+        PAIRED,
+        "--paired-on: expected the same true labels for each model, got different values for",
+    ),
     "no such column": (lambda: None, (*PAIRED[:3], "image"), "today.csv: expected the columns y_true, y_pred, image"),
     "a label": (lambda: None, (*PAIRED[:3], "y_true"), "--paired-on: expected a column that is neither the model"),
     "by": (lambda: None, (*PAIRED, "--by", "id"), "--by: expected no such option with two files, each of one model"),

@@ -235,10 +235,10 @@ def test_counts_that_do_not_fit_together(command):
     for name, expected in {
         "text.parquet": "text.parquet: expected classes of type int64, as in a.parquet, got large_string",
         "number.parquet": "number.parquet: column 'g': expected text, as in the rows before, got int64",
-        "other.parquet": "other.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got those of",
-        "none.parquet": "none.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got those of",
-        "x.parquet": "x.parquet: expected a file of counts, as by matrics count, got another",
-        "x.csv": "x.csv: expected a file of counts, .parquet, as by matrics count",
+        "other.parquet": "other.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got counts of",
+        "none.parquet": "none.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got counts of",
+        "x.parquet": "x.parquet: expected a file of counts, as written by matrics count, got a file of another kind",
+        "x.csv": "x.csv: expected a file of counts with the suffix .parquet: matrics count writes",
         "gone.parquet": "gone.parquet: No such file or directory",
     }.items():
         assert refused(command, "merge", "a.parquet", name, "--output", "m.parquet").startswith(expected)
@@ -246,7 +246,7 @@ def test_counts_that_do_not_fit_together(command):
     assert "got no 'x'" in refused(command, "score", "a.parquet", "--by", "x")
     assert "--true and --pred to name y_true and y_pred" in refused(command, "score", "a.parquet", "--true", "t")
     assert "--clusters: expected a file of labels" in refused(command, "interval", "a.parquet", "--clusters", "g")
-    assert "as a.parquet is one, got another" in refused(
+    assert "as a.parquet, got a file of another kind" in refused(
         command, "count", "a.parquet", "x.parquet", "--output", "m.parquet"
     )
 
@@ -257,7 +257,7 @@ def test_counts_that_do_not_fit_together(command):
     [
         (["x.csv", "--output", "c.xlsx"], "--output: expected a name that ends in .parquet, got 'c.xlsx'"),
         (["x.csv", "--output", "no/c.parquet"], "--output: expected an existing directory, got 'no'"),
-        (["c.parquet", "--output", "c.parquet"], "--output: expected another file than the input, got 'c.parquet'"),
+        (["c.parquet", "--output", "c.parquet"], "--output: expected a file other than the input, got 'c.parquet'"),
         (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected only text files or only Parquet files"),
         (["-", "-", "--output", "d.parquet"], "-: expected standard input once"),
         (["x.csv", "--counts", "y_true", "--output", "d.parquet"], "--counts: expected a column other than"),

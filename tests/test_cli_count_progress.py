@@ -104,7 +104,7 @@ def test_an_input_that_changes_while_it_is_counted(command, monkeypatch, name):
         add(self, batch)
 
     monkeypatch.setattr(Counts, "add", add_and_touch)
-    said = "matrics: x.parquet: expected a file that does not change, got one that changed while it was read\n"
+    said = "matrics: x.parquet: expected a file that does not change, got a file that changed while it was read\n"
     assert command(*COMMANDS[name]) == (2, "", said)
     assert [path.name for path in Path().iterdir()] == ["x.parquet"]
 

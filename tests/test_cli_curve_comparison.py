@@ -16,12 +16,17 @@ ASKED = ("curve", CANCER, "--scores", "score", "--positive", "malignant")
 MODELS = ("logistic_regression", "extra_trees", "nearest_neighbours", "naive_bayes")
 
 
-def compared() -> dict[str, Any]:
-    """The comparison that the library makes of the same samples."""
+def scored() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The labels and the scores of each model for the same samples."""
     table = pytest.importorskip("pandas").read_parquet(CANCER)
     by_model = {name: table[table["model"] == name].sort_values("sample") for name in sorted(MODELS)}
     true = (by_model[MODELS[0]]["y_true"] == "malignant").to_numpy().astype(int)
-    return matrics.ranking.compare(true, {name: part["score"].to_numpy() for name, part in by_model.items()})
+    return true, {name: part["score"].to_numpy() for name, part in by_model.items()}
+
+
+def compared(metrics: Any = None) -> dict[str, Any]:
+    """The comparison that the library makes of the same samples."""
+    return matrics.ranking.compare(*scored(), metrics)
 
 
 def test_the_screen_has_delongs_p_values(command: Any) -> None:
@@ -36,7 +41,7 @@ def test_the_screen_has_delongs_p_values(command: Any) -> None:
         row = found.names.index(name)
         assert f"{found.p_value[best, row]:.3f}" in by_model[name]
         assert ("tied" in by_model[name]) == bool(found.tied[row])
-    assert by_model[MODELS[0]][-1] == "best"
+    assert by_model[MODELS[0]][1] == "best"
     assert "log_loss" in shown
 
 
@@ -74,6 +79,34 @@ def test_measures_at_thresholds_are_compared_too(command: Any) -> None:
             assert [row["tied"] for row in rows] == list(found[key].tied)
             assert [row["probability_best"] for row in rows] == pytest.approx(list(found[key].probability_best))
     assert {row["measure"] for row in made["rows"]} > {"roc_auc", "brier_score"}  # as without thresholds
+
+
+def test_measures_at_k(command: Any) -> None:
+    """Their limits, as the library computes them, with the areas; and their differences between models."""
+    metrics = ("precision_at_k(k=200)", "lift_at_k(k=50)", "precision_at_recall(recall=0.95)")
+    asked = (*ASKED, "--by", "model", "--metrics", ",".join((*metrics, "recall")))
+    made = json.loads(command(*asked, "--format", "json")[1])
+    true, scores = scored()
+    for row in made["curves"]:
+        limits = matrics.ranking.interval(true, scores[row["model"]], metrics, rng=0)
+        for name in metrics:
+            assert row[name] == pytest.approx(limits[name].estimate)
+            assert row[f"{name}/low"] == pytest.approx(limits[name].low, abs=0.02)  # samples in another order
+    assert made["seed"] == 0
+    areas = command(*ASKED, "--by", "model", "--metrics", metrics[0], "--table", "areas", "--format", "csv")[1]
+    assert areas.splitlines()[0].endswith(",precision_at_k(k=200),precision_at_k(k=200)/low,precision_at_k(k=200)/high")
+    paired = json.loads(
+        command(*ASKED, "--by", "model", "--paired-on", "sample", "--metrics", ",".join(metrics), "--format", "json")[1]
+    )
+    found = compared(metrics)
+    rows = [row for row in paired["rows"] if row["measure"] in metrics]
+    assert len(rows) == 12
+    assert len(paired["rows"]) == 28
+    for row in rows:
+        comparison = found[row["measure"]]
+        assert row["tied"] == bool(comparison.tied[comparison.names.index(row["model"])])
+        assert row["estimate"] == pytest.approx(comparison.intervals.estimate[comparison.names.index(row["model"])])
+    assert paired["seed"] == 0
 
 
 def test_the_areas_are_a_table_of_their_own(command: Any, tmp_path: Path) -> None:
@@ -118,6 +151,12 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
             ("--by", "model", "--paired-on", "sample", "--prevalence", "0.02"),
             "--prevalence: expected no such option with --paired-on, which compares models on the samples as they are",
         ),
+        (
+            ("--by", "model", "--paired-on", "sample", "--metrics", "ece"),
+            "--metrics: expected measures whose differences",
+        ),
+        (("--metrics", "precision_at_k"), "--metrics: expected precision_at_k(k=100) with a number of samples"),
+        (("--metrics", "lift_at_k(k=0.5)"), "--metrics: expected lift_at_k(k=100) with a number of samples"),
     ],
 )
 def test_errors(command: Any, options: tuple[str, ...], message: str) -> None:

@@ -54,7 +54,11 @@ def test_groups(command: Any) -> None:
     assert rows[0]["p_value"] == pytest.approx(groups.p_value[0])
     code, out, _ = command("diagnostic", "p.csv", "--positive", "ill", "--by", "site")
     assert code == 0
-    assert out.splitlines()[2].startswith("sensitivity (homogeneity: p = ")
+    lines = [line.split() for line in out.splitlines()[4:7]]
+    counts = [f"{row['numerator']}/{row['denominator']}" for row in rows[:3]]
+    assert lines[0][:3] == ["sensitivity", "north", counts[0]]
+    assert [line[:2] for line in lines[1:]] == [["south", counts[1]], ["overall", counts[2]]]
+    assert lines[0][-1] == f"{groups.p_value[0]:.3f}"
 
 
 def test_prevalences(command: Any) -> None:

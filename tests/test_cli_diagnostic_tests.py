@@ -119,20 +119,20 @@ def test_document(command: Any, tmp_path: Path) -> None:
     )
     assert code == 0, err
     text = (tmp_path / "t.tex").read_text()
-    assert text.splitlines()[0] == "% p.csv"
-    assert r"measure & n/N & rapid & n/N & culture & difference" in text
+    assert text.startswith("% p.csv: 300 samples; positive: ill. Of ")
+    assert r"measure & n/N of rapid & rapid & n/N of culture & culture & difference [95 \% limits] & p" in text
 
 
 def test_tables_for_papers(command: Any) -> None:
     """LaTeX and Markdown of one test, and of groups: n/N, and limits with the value."""
     rapid = (TESTS["rapid"] & ILL).sum()
-    for by in ((), ("--by", "site")):
+    for by, between in (((), "Wilson | "), (("--by", "site"), "")):
         arguments = ("p.csv", "--positive", "ill", "--pred", "rapid", *by)
         latex = command("diagnostic", *arguments, "--format", "latex")[1]
-        assert rf"{rapid}/{ILL.sum()} & {rapid / ILL.sum():.3f} [" in latex
+        assert rf"{rapid}/{ILL.sum()} & {between.replace('|', '&')}{rapid / ILL.sum():.3f} [" in latex
         markdown = command("diagnostic", *arguments, "--format", "markdown")[1]
-        assert markdown.startswith("p.csv:\n\n")
-        assert f"{rapid}/{ILL.sum()} | {rapid / ILL.sum():.3f} |" in markdown
+        assert markdown.startswith("p.csv: 300 samples; positive: ill. ")
+        assert rf"{rapid}/{ILL.sum()} | {between}{rapid / ILL.sum():.3f} \[" in markdown
 
 
 @pytest.mark.parametrize(

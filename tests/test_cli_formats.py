@@ -292,7 +292,7 @@ def test_an_input_is_never_replaced(command: Any, name: str) -> None:
     if "labels.md.csv" in arguments:
         code, out, err = command(*arguments, "--output", "link.json")
         assert (code, out) == (2, "")
-        assert "expected another file than the input" in err
+        assert "expected a file other than the input" in err
 
 
 def test_runs_of_an_evaluation(command: Any) -> None:

@@ -85,7 +85,7 @@ def test_the_screen(gate: Any) -> None:
     assert re.search(r"^recall of fraud >= 0.9 +pass +1.000 +\[0.963, 1.000\]$", out, re.MULTILINE)
     (needed,) = re.findall(r"^accuracy >= 0.94: about ([\d,]+) samples would decide \(now 1,000\)$", out, re.MULTILINE)
     assert int(needed.replace(",", "")) == pytest.approx(Z**2 * b * (1 - b) / (p - b) ** 2, rel=0.02)
-    assert "  ok predicted as fraud: 50 (5.6% of ok)" in lines
+    assert re.search(r"^ok +fraud +50 +0\.056$", out, re.MULTILINE)
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in out
 
@@ -241,7 +241,7 @@ def test_markdown_and_githubs_summary(gate: Any, monkeypatch: Any) -> None:
     _, out = gate("--require", UNDECIDED, "--format", "markdown")
     assert Path("summary.md").read_text() == f"before\n### matrics gate\n\n{out}\n"
     assert out.startswith("verdict: undecided\n")
-    assert r"| accuracy \>= 0.95 | accuracy \>= 0.95 | undecided | 0.950 \[0.935, 0.962\] | 0.950 | 1,000 |" in out
+    assert r"| accuracy \>= 0.95 | undecided | 0.950 \[0.935, 0.962\] |" in out
     assert "| ok | fraud | 50 | 0.056 |" in out
     odd = np.where(TRUE == "ok", "<b>`|", TRUE)
     write("odd.csv", np.where(TRUE == NEW, odd, "fraud"), odd)
@@ -316,7 +316,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
             ["new.csv", "--require", PASS, "--output", "no/file.xml"],
             "--output: expected an existing directory, got 'no'",
         ),
-        (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected another file than the input"),
+        (["new.csv", "--require", PASS, "--output", "new.csv"], "--output: expected a file other than the input"),
         (["new.csv", "--require", PASS, "--margin", "0.1"], "--margin: expected a baseline with it"),
         (["new.csv", "--require", PASS, "--paired-on", "id"], "--paired-on: expected --baseline OLD with it"),
         (
@@ -337,11 +337,11 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["apart.csv", *BASE, "--paired-on", "id"], r"samples that are in both files, got 2 samples \(x, y\) in apart"),
         (
             ["truth.csv", *BASE, "--paired-on", "id"],
-            "same true labels of each model, got others of old.csv, the first at id t",
+            "same true labels for each model, got different values for old.csv, the first at id t",
         ),
         (
             ["stack.npy", "--require", PASS],
-            "stack.npy: expected one confusion matrix, as a gate is about one model, got 2",
+            "stack.npy: expected a single confusion matrix, as a gate is about a single model, got 2",
         ),
         (["cm.npy", *BASE], "cm.npy: expected classes with names"),
         (

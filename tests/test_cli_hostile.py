@@ -101,7 +101,7 @@ def test_nested_metadata_are_no_traceback(tmp_path):
     code, err, _ = run(tmp_path, "score", "x.parquet")
     assert (code, err) == (
         2,
-        "x.parquet: expected what matrics count has written, got something else: the file is damaged",
+        "x.parquet: expected a file as written by matrics count, got different bytes: the file is damaged",
     )
     with pytest.raises(RecursionError):  # or the test above shows nothing
         json.loads(about)

@@ -126,7 +126,7 @@ def test_files_that_do_not_fit(command):
     assert "d/notes.txt: expected only Parquet files" in refused(command, "score", "d")
     assert "1 matrix of 2 classes" in done(command, "score", "d/*.parquet", "--metrics", "mcc")
     assert (
-        refused(command, "score", "e/*.parquet") == "e/*.parquet: expected at least one file of such a name, got none"
+        refused(command, "score", "e/*.parquet") == "e/*.parquet: expected a pattern that matches a file, got no match"
     )
     Path("e").mkdir()
     assert refused(command, "score", "e") == "e: expected a file, got a directory without files that end in .parquet"

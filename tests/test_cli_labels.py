@@ -136,7 +136,7 @@ def test_codes_that_look_like_decimals(command: Any, write: Any, ending: str) ->
     path = write([("250.00", "250.00"), ("401.9", "250.00"), ("1.10", "1.10"), ("1.10", "401.9")], ending)
     assert refused(command, "count", path) == (
         f"{path}: column 'y_true': expected labels, whole numbers or text, got decimal numbers such as '401.9': "
-        "--text-labels reads labels as they stand"
+        "--text-labels reads labels as text"
     )
     expected = {("250.00", "250.00"): 1, ("401.9", "250.00"): 1, ("1.10", "1.10"): 1, ("1.10", "401.9"): 1}
     assert counts_of(command, path, "--text-labels") == expected
@@ -204,7 +204,7 @@ def test_whole_numbers_are_labels(command: Any, write: Any, case: str, ending: s
         (pa.array([1.0, 0.5, 0.25]), "0.5, which is not whole"),
         (pa.array([1.0, float("inf"), 0.25]), "inf, which is not whole"),
         (pa.array([Decimal("1.00"), Decimal("2.50"), Decimal("0.25")]), "2.50, which is not whole"),
-        (pa.array([1.0, 1e300, 2.0]), "one of at least 2**63"),
+        (pa.array([1.0, 1e300, 2.0]), "a number of at least 2**63"),
     ],
 )
 def test_the_first_number_that_is_not_whole_is_named(command: Any, column: Any, got: str) -> None:
@@ -307,7 +307,7 @@ def test_labels_gives_the_order(command: Any, write: Any, ending: str) -> None:
     assert command("score", write([("a", "b")], ending, "one"), "--labels", "b,a")[2] == ""
     path = write(RATED, ending)
     said = refused(command, "score", path, "--labels", "low,mid")
-    assert said == f"{path}: --labels: expected all labels of the file in their order, got none for 'high'"
+    assert said == f"{path}: --labels: expected all labels of the file in their order, got a list without 'high'"
     assert refused(command, "score", path, "--labels", "low,mid,low").startswith("--labels: expected each label once")
 
 
@@ -416,5 +416,22 @@ def test_a_label_called_as_the_class_of_missing_ones(command: Any, write: Any, e
     """It would be counted with the rows that have no label."""
     path = write([("cat", "cat"), ("", "dog"), ("(missing)", "dog")], ending)
     message = refused(command, "score", path, "--missing", "class")
-    assert "the class '(missing)', and the file has a label of this name" in message
+    assert "expected no label '(missing)', which --missing class gives to rows without a label" in message
     assert counts_of(command, path, "--na", "(missing)", "--missing", "class")["(missing)", "dog"] == 2
+
+
+PERIODS = [["2026-02", "2026-01", "2026-10"], ["2026-Q2", "2026-Q1", "2026-Q3"], ["2026-W07", "2026-W05", "2026-W33"]]
+
+
+@pytest.mark.parametrize("groups", [*PERIODS, ["2026-01-b", "2026-01-a", "2026-01-c"], ["b", "a", "c"]], ids=str)
+def test_groups_that_are_periods_are_in_the_order_of_time(command: Any, tmp_path: Path, groups: list[str]) -> None:
+    """Groups with other names are sorted by the measure: the first is the best, and the next is the second best."""
+    rows = [
+        f"{group},{k % 2},{int(k % 2 == 1 and k > 2 * place)}" for place, group in enumerate(groups) for k in range(9)
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["period,y_true,y_pred", *rows]))
+    code, shown, error = command("score", str(tmp_path / "log.csv"), "--by", "period", "--metrics", "accuracy")
+    assert (code, error) == (0, "")
+    order = [line.split()[0] for line in shown.splitlines() if line.split() and line.split()[0] in groups]
+    assert order == (sorted(groups) if groups in PERIODS else groups)
+    assert ("best first" in shown) == (groups not in PERIODS)

@@ -134,7 +134,7 @@ def test_a_report_is_the_same(command: Any, scores: bool) -> None:  # noqa: FBT0
     assert command("report", f"long{end}", *of_long, "--paired-on", "id", "--num", "100", "--output", "long.md")[0] == 0
     wide, long = (Path(f"{name}.md").read_text("utf-8").splitlines() for name in ("wide", "long"))
     differences = [pair for pair in zip(wide, long, strict=True) if pair[0] != pair[1]]
-    assert all("wide" in one or "(row)" in one for one, _ in differences)
+    assert all("wide" in one or "identified by row" in one for one, _ in differences)
     assert len(differences) == 4  # the title, the data, and in the methods the rows and their column
 
 

@@ -84,7 +84,7 @@ def test_a_file_that_is_named_twice(command):
     parquet("in/x.parquet")
     Path("x.csv").write_text("y_true,y_pred\na,a\n")
     done(command, "count", "x.csv", "--output", "x_counts.parquet")
-    twice = "expected each file once, got it twice"
+    twice = "expected each file once, got this file twice"
     for what, *given in (
         ("count", "in", "in/x.parquet"),
         ("count", "x.csv", "./x.csv"),
@@ -124,7 +124,7 @@ def test_groups_of_bytes(command):
 
 def test_integers_beyond_64_bits_with_a_sign(command):
     large = pa.array([2**63, 1, 2], pa.uint64())
-    expected = "expected integers below 2**63, got one of at least that"
+    expected = "expected integers below 2**63, got a larger integer"
     parquet("x.parquet", y_true=large, y_pred=large)
     assert refused(command, "score", "x.parquet") == f"x.parquet: column 'y_true': {expected}"
     for folder, first, second in (("a", large, [1, 2, 3]), ("b", [1, 2, 3], large)):
@@ -141,7 +141,7 @@ def test_weights_whose_sum_is_beyond_all_numbers(command):
     parquet("x.parquet", w=[1e308, 1e308, 1e308])
     for arguments in (("score", "x.parquet"), ("count", "x.parquet", "--output", "c.parquet")):
         said = refused(command, *arguments, "--counts", "w")
-        assert said == "x.parquet: expected counts with a finite sum, got some whose sum is infinite"
+        assert said == "x.parquet: expected counts with a finite sum, got an infinite sum"
     assert not Path("c.parquet").exists()
 
 

@@ -117,7 +117,7 @@ def test_blocks_are_bounded(monkeypatch):
             source=source,
             metrics=matrics._scoring.score.resolve(metrics),
             zero_division=np.nan,
-            manner=options.RunOptions(),
+            settings=options.RunOptions(),
             to_backend=np.asarray,
         )
         rows[n, metrics] = run.rows, next(piece for piece in run.pieces() if piece[0] == run.rows)

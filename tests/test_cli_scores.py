@@ -453,7 +453,7 @@ WRONG = {
     ),
     "positive of labels": (
         ["curve", "s.csv", "--scores", "1=score", "--positive", "1"],
-        "--positive: expected one col",
+        "--positive: expected a single col",
     ),
     "class by class": (
         ["curve", "s.csv", "--scores", "0=score,1=other", "--by", "class"],
@@ -504,7 +504,7 @@ WRONG = {
     ),
     "class without scores": (
         ["score", "s.csv", "--scores", "a=score,b=other", "--true", "letters"],
-        "label, got none of 'c'",
+        "label, got no column of 'c'",
     ),
     "scores and predictions": (
         ["score", "s.csv", "--scores", "score", "--threshold", "0.5", "--pred", "word"],
@@ -531,7 +531,7 @@ WRONG = {
     ),
     "classes of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1:class"],
-        "--metrics: expected measures with one value a label, got 'f1:class'",
+        "--metrics: expected measures with one value for each label, got 'f1:class'",
     ),
     "a class of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1[a]"],

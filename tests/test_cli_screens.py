@@ -39,7 +39,7 @@ LINES = {
     "describe": "describe mcc",
     "certificate": "certificate f1:binary --cases 200",
     "reproduce": "reproduce --source 001",
-    "error": "compare digits_sweep.parquet --by model --metrics chi2",
+    "error": "compare digits_sweep.parquet --by model --metrics mmc",
 }
 
 

@@ -149,7 +149,7 @@ def test_several_files_have_an_output(command: Any, pattern: str) -> None:
     assert json.loads(Path("o.json").read_text("utf-8"))["rows"] == wanted == pq.read_table("o.parquet").to_pylist()
     first = "a.jsonl" if "jsonl" in pattern else "part/0.csv"
     Path("link.md").symlink_to(first)
-    refused = "a name outside of the input" if pattern == "part" else "another file than the input"
+    refused = "a name outside of the input" if pattern == "part" else "a file other than the input"
     assert command(*given, "--output", "link.md")[2].startswith(f"matrics: --output: expected {refused}")
 
 
@@ -313,7 +313,10 @@ WRONG = {
         "--encoding: expected an encoding of Python, such as",
     ),
     "no text": (["score", "whole.csv", "--encoding", "base64"], "--encoding: expected an encoding of Python, such as"),
-    "other file": (["score", "m.parquet", "--encoding", "latin-1"], "--encoding: expected a text file with it, got m."),
+    "other file": (
+        ["score", "m.parquet", "--encoding", "latin-1"],
+        "--encoding: expected a text file with this option, got",
+    ),
     "matrices": (["score", "m.npy", "--missing", "drop"], "--missing: expected a file with columns y_true and y_pred"),
     "cells": (["score", "m.csv", "--cells", "a,b,c,d", "--missing", "drop"], "--missing: expected no such option with"),
     "truncated": (["score", "cut.csv.zst"], "cut.csv.zst: expected a file compressed by zstd: "),

@@ -19,6 +19,8 @@ pa = pytest.importorskip("pyarrow")
 
 from commands import refused  # noqa: E402
 
+import matrics  # noqa: E402
+
 ROWS = [(0, 0, 0.25), (0, 1, 0.5), (1, 1, 0.75), (1, 1, 0.625), (0, 0, 0.125)]
 TABLE = "y_true,y_pred,score\n" + "".join(f"{true},{pred},{score}\n" for true, pred, score in ROWS)
 COUNTS = [[2, 1], [0, 2]]
@@ -135,8 +137,61 @@ def test_decimal_commas(command: Any) -> None:
     assert "--decimal: expected a point or a comma, got 'x'" in refused(command, "count", "p.csv", "--decimal", "x")
 
 
+MATRIX = [[12.5, 0.25, 0], [1, 30, 2.75], [0.5, 3, 40]]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "  ", '","', "sep=;", "crosstab", "crosstab with sep=;"])
+def test_decimal_commas_of_matrices(command: Any, separator: str) -> None:
+    """A file with nothing but a matrix, or a crosstab, has the values of the same file with points."""
+    numbers = [[f"{cell:g}".replace(".", ",") for cell in row] for row in MATRIX]
+    quote = '"' if separator == '","' else ""
+    between = separator if separator in {";", "\t", "  ", '","'} else ";"
+    lines = [quote + between.join(row) + quote for row in numbers]
+    if separator.startswith("crosstab"):
+        lines = [";a;b;c", *(f"{label};{line}" for label, line in zip("abc", lines, strict=True))]
+    lines = ["sep=;", *lines] if "sep=" in separator else lines
+    Path("m.csv").write_text("\n".join(lines) + "\n")
+    code, out, err = command("score", "m.csv", "--decimal", ",", "--metrics", "accuracy,mcc", "--format", "csv")
+    assert code == 0, err
+    values = [float(text) for text in out.splitlines()[1].split(",")]
+    expected = matrics.score(MATRIX, ["accuracy", "mcc"])
+    assert values == pytest.approx([float(expected["accuracy"]), float(expected["mcc"])], rel=1e-12)
+    assert values[0] == pytest.approx(82.5 / 90)
+
+
+def test_decimal_commas_of_wrong_matrices(command: Any) -> None:
+    """A point is no part of a number; without the option the message names it."""
+    Path("m.csv").write_text("12,5;0,25\n1;1.234\n")
+    message = refused(command, "score", "m.csv", "--decimal", ",")
+    assert message == "m.csv: line 2, column 2: expected a number, got '1.234'"
+    hint = "; --decimal reads a comma as the point of a number"
+    for text, cell in (("12,5;0,25\n1,5;3,5\n", "5;0"), ("1;0\n1,5;3,5\n", "1,5")):
+        Path("m.csv").write_text(text)
+        message = refused(command, "score", "m.csv")
+        assert f"expected a number, got {cell!r}{hint}" in message
+    Path("m.csv").write_text("# y_true;score\n1;0,5;0,75\n0;0,25;0,5\n".replace("score", "score;other"))
+    values = command("curve", "m.csv", "--scores", "score", "--decimal", ",", "--format", "csv")[1]
+    assert [row.split(",")[0] for row in values.splitlines()[1:]] == ["inf", "0.5", "0.25"]
+
+
+def test_decimal_of_arrays(command: Any) -> None:
+    np.save("m.npy", np.asarray(MATRIX))
+    for option, value in (("decimal", ","), ("encoding", "latin-1")):
+        message = refused(command, "score", "m.npy", f"--{option}", value)
+        assert message == f"--{option}: expected a text file with this option, got m.npy"
+
+
+def test_decimal_of_sheets(command: Any) -> None:
+    """Cells of a sheet are numbers, whatever its program shows."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    pandas.DataFrame(MATRIX).to_excel("m.xlsx", header=False, index=False)
+    message = refused(command, "score", "m.xlsx", "--decimal", ",")
+    assert message == "--decimal: expected a text file with this option, got m.xlsx"
+
+
 def test_decimal_of_other_files(command: Any) -> None:
     pandas = pytest.importorskip("pandas")
     pandas.DataFrame(ROWS, columns=["y_true", "y_pred", "score"]).to_parquet("p.parquet")
     message = refused(command, "count", "p.parquet", "--decimal", ",")
-    assert message == "--decimal: expected a text file with it, got p.parquet"
+    assert message == "--decimal: expected a text file with this option, got p.parquet"

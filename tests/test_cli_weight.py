@@ -136,7 +136,7 @@ def test_a_report(command, tmp_path):
         (["score", "s.csv", "--cells", "a,b,c,d"], "--weight: expected no such option with --cells, got 'w'"),
         (
             ["compare", "other.csv", "--by", "model", "--paired-on", "id"],
-            "--weight: expected the same weights of each model, got others of ",
+            "--weight: expected the same weights for each model, got different values for ",
         ),
     ],
 )

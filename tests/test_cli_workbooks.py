@@ -92,7 +92,7 @@ def test_sheet(command: Any) -> None:
     message = refused(command, "score", "b.xlsx", "--sheet", "bad")
     assert message == "b.xlsx, sheet 'bad': line 2, column 3: expected a number, got 'x'"
     message = refused(command, "score", "b.xlsx", "--sheet", "dta")
-    assert message == "b.xlsx: --sheet: expected one of the sheets 'notes', 'data', 'table', 'bad', got 'dta'"
+    assert message == "b.xlsx: --sheet: expected the name of a sheet ('notes', 'data', 'table', 'bad'), got 'dta'"
     Path("t.csv").write_text("y_true,y_pred\n0,0\n1,1\n")
     assert "--sheet: expected a workbook with it (.xlsx, .xlsm, .xls, .ods), got 'data' and t.csv" in refused(
         command, "score", "t.csv", "--sheet", "data"

@@ -53,7 +53,7 @@ def test_a_bar_on_a_terminal_changes_no_output(command, monkeypatch, name):
     shown = command(*RUNS[name])
     assert shown[0] == 0
     assert re.search(rf"{name}: \d+ s", shown[2])
-    assert not progress.is_working()
+    assert not progress._working
     assert out.split()[0] in shown[1]
 
 
@@ -80,4 +80,4 @@ def test_an_error_ends_the_bar(command, monkeypatch):
     code, _, err = command(*[part.replace("x.csv", "none.csv") for part in RUNS["threshold"]])
     assert code == 2
     assert "none.csv" in err
-    assert not progress.is_working()
+    assert not progress._working

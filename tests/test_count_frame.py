@@ -94,7 +94,7 @@ def test_results_are_tables_and_texts(library: Any) -> None:
     assert repr(counts) == said
     many = matrics.frames.count(library.DataFrame({"y_true": range(500), "y_pred": range(500)}))
     assert repr(many).endswith("8, 9 and 490 more)")
-    with pytest.raises(ValueError, match="by: expected other columns than true, pred and count, got 'pred'"):
+    with pytest.raises(ValueError, match="by: expected columns other than true, pred and count, got 'pred'"):
         matrics.frames.count(frame.rename(**named(library, site="pred")), by="pred").to_frame(library=name)
 
 
@@ -307,10 +307,12 @@ def test_what_is_refused(library: Any) -> None:
     with pytest.raises(ValueError, match=r"column 'w': expected finite weights of at least 0, got -2 at position 1"):
         matrics.frames.count(negative, sample_weight="w")
     lists = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": [[1], [2]]})
-    with pytest.raises(TypeError, match="column 'g': expected values of one kind, such as numbers, text or times"):
+    with pytest.raises(TypeError, match="column 'g': expected values of the same kind, such as numbers, text or times"):
         matrics.frames.count(lists, by="g")
     parts = library.DataFrame({"y_true": [{"a": 1}, {"a": 2}], "y_pred": [0, 1]})
-    with pytest.raises(TypeError, match="column 'y_true': expected values of one kind, such as numbers, text or times"):
+    with pytest.raises(
+        TypeError, match="column 'y_true': expected values of the same kind, such as numbers, text or times"
+    ):
         matrics.frames.count(parts)
     for column in ("site", "day"):
         with pytest.raises(TypeError, match=f"column '{column}': expected weights, which are numbers, got"):
@@ -376,7 +378,7 @@ def test_what_is_not_imported() -> None:
 @pytest.mark.sampled(1)
 def test_too_many_cells(library: Any) -> None:
     frame = library.DataFrame({"y_true": list(range(40_000)), "y_pred": list(range(40_000))})
-    with pytest.raises(ValueError, match="got 40,000 classes in 1 groups: too many to count"):
+    with pytest.raises(ValueError, match="got 40,000 classes in 1 groups, which need too much memory"):
         matrics.frames.count(frame)
 
 

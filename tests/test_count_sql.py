@@ -169,7 +169,7 @@ def test_a_table_of_a_database_is_counted_there(database: str) -> None:
             ["a", None, None],
             {},
             ValueError,
-            "'y_pred': .* got 1 missing, the first in a group of 2 rows, all",
+            "'y_pred': .* got 1 missing, the first in a group of 2 rows that the database counted",
         ),
         ("y_pred", ["a", "b", "b"], {"labels": ["a"]}, ValueError, "'y_pred': .* got 'b' in a group of 2 rows"),
         ("w", [1.0, 1.0, 3.0], {"by": "nope"}, ValueError, "frame: expected a column 'nope', got the columns"),

@@ -278,7 +278,10 @@ class TestCommand:
         code, shown, _ = command("diagnostic", labels, "--positive", "ill")
         table = matrics.stats.diagnostic_table([[50, 9], [6, 30]], class_names=["healthy", "ill"], positive="ill")
         assert code == 0
-        assert shown.strip() == f"{labels}: {table}".strip()
+        lines = shown.splitlines()
+        assert lines[0] == f"{labels}: {table.title()}"
+        assert " ".join(lines[4].split()) == "sensitivity 30/36 Wilson 0.833 [0.681, 0.921]"
+        assert [re.split(" {2,}", line)[0] for line in lines[4:14]] == list(table.names)
         matrix = tmp_path / "matrix.csv"
         matrix.write_text("50,9\n6,30\n")
         assert command("diagnostic", str(matrix))[1].splitlines()[2:] == shown.splitlines()[2:]

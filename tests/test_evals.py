@@ -191,15 +191,19 @@ def test_polars() -> None:
         (
             "x.json",
             '{"version": 2, "eval": {"task": "t", "model": "m"}}',
-            "expected answers with scores, got a log of Inspect without any",
+            "expected answers with scores, got a log of Inspect without scores",
         ),
         ("x.json", '{"results": {"version": 2}}', "expected version 3 of promptfoo's results, got 2"),
-        ("x.json", '{"results": {"version": 3, "results": [3]}}', "expected the structure of a log, got another: "),
+        (
+            "x.json",
+            '{"results": {"version": 3, "results": [3]}}',
+            "expected the structure of a log, got JSON of another ",
+        ),
         ("x.json", "[" * 100_000, "expected (JSON|the structure of a log), got "),
         (
             "x.json",
             '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "scores": 3}]}',
-            "expected the structure of a log, got another: ",
+            "expected the structure of a log, got JSON of another ",
         ),
         ("x.jsonl", '{"sample": 1, "score": Infinity}', "row 1: expected a number as score, got inf"),
         ("x.jsonl", "[" * 100_000, "line 1: expected an object of JSON, got: "),

@@ -307,12 +307,16 @@ def test_a_scorer_each() -> None:
 @pytest.mark.parametrize(
     ("others", "metrics", "message"),
     [
-        ({"scorer": "mine"}, None, "expected a scorer of both, got score of a and mine of b"),
-        ({"task": "other"}, None, r"at least two samples that both have, got 0: a has 9, such as 0, and b has 9, such"),
+        ({"scorer": "mine"}, None, "expected a scorer of both runs, got score of a and mine of b"),
+        (
+            {"task": "other"},
+            None,
+            r"at least two samples that both runs have, got 0: a has 9, such as 0, and b has 9,",
+        ),
         ({"target": "z"}, None, "expected one target of sample 0, got "),
-        ({}, "mcc", "metrics: expected accuracy, as score only says which answers pass, got mcc"),
+        ({}, "mcc", "metrics: expected accuracy, as score only grades answers as pass or fail, got mcc"),
         ({}, "prevalence", "metrics: expected measures with a better direction, got prevalence"),
-        ({}, "recall:class", "metrics: expected measures with one value, got recall:class, of each class"),
+        ({}, "recall:class", "metrics: expected measures with a single value, got recall:class, of each class"),
     ],
 )
 def test_others_are_refused(tmp_path: Path, others: dict[str, Any], metrics: Any, message: str) -> None:
@@ -323,7 +327,7 @@ def test_others_are_refused(tmp_path: Path, others: dict[str, Any], metrics: Any
 
 
 def test_a_single_run_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"a\.eval: expected two logs, or one of two models, got one of mockllm/model"):
+    with pytest.raises(ValueError, match=r"a\.eval: expected two logs, or a log of two models, got a log of mockllm"):
         evals.compare(LOGS / "a.eval")
     with pytest.raises(ValueError, match="paths: expected at least one evaluation log, got none"):
         evals.compare()

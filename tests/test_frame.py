@@ -46,7 +46,7 @@ def test_axes_without_names() -> None:
     [
         ({"axes": ["model"]}, "axes: expected 2 different names"),
         ({"axes": {"model": "ab", "fold": [1]}}, "axes: expected 3 labels for 'fold', got 1"),
-        ({"axes": ["mcc", "fold"]}, "axes: expected names that no measure has, got 'mcc'"),
+        ({"axes": ["mcc", "fold"]}, "axes: expected names that differ from those of the measures, got 'mcc'"),
         ({"class_names": ["a"]}, "expected 4 different names"),
     ],
 )
@@ -57,14 +57,14 @@ def test_what_does_not_fit(options: dict[str, Any], message: str) -> None:
 
 
 def test_scores_of_two_stacks() -> None:
-    with pytest.raises(ValueError, match="expected values of one stack"):
+    with pytest.raises(ValueError, match="expected values of the same stack"):
         matrics.to_frame({"mcc": np.zeros(3), "f1": np.zeros(4)})
     with pytest.raises(TypeError, match="expected the dict that"):
         matrics.to_frame(np.zeros(3))
-    with pytest.raises(TypeError, match=r"expected the dict that .* got an empty one"):
+    with pytest.raises(TypeError, match=r"expected the dict that .* got an empty dict"):
         matrics.to_frame({})
     found = matrics.interval(STACK, "mcc") | matrics.score(STACK, "accuracy")
-    with pytest.raises(TypeError, match="scores: expected what one function returned, got several kinds"):
+    with pytest.raises(TypeError, match="scores: expected the results of a single function, got several kinds"):
         matrics.to_frame(found)
     with pytest.raises(ValueError, match="layout: expected 'wide' or 'long', got 'tall'"):
         matrics.to_frame(matrics.score(STACK), layout="tall")
@@ -77,7 +77,10 @@ def test_scores_of_two_stacks() -> None:
     [
         (3, "axes: expected names of axes, or a mapping of names to labels, got 3"),
         ({"model": 2, "fold": [1, 2, 3]}, "axes: expected a list of labels for 'model', got 2"),
-        ({"model": np.ones((2, 2)), "fold": [1, 2, 3]}, r"a list of labels for 'model', got one of shape \(2, 2\)"),
+        (
+            {"model": np.ones((2, 2)), "fold": [1, 2, 3]},
+            r"a list of labels for 'model', got an array of shape \(2, 2\)",
+        ),
         (
             {"model": pandas.MultiIndex.from_tuples([(1, 2), (3, 4)]), "fold": [1, 2, 3]},
             r"labels for 'model', got a MultiIndex: pass its \.to_frame\(\)",
@@ -183,7 +186,7 @@ def test_comparisons() -> None:
     joint = np.ones((2, 2, 2))
     assert "mcc/unpaired_width" in matrics.to_frame(matrics.compare_paired(joint, "mcc")).columns
     models = matrics.compare_models([0, 1, 1, 0], [[0, 1, 0, 0], [1, 1, 1, 0]], "mcc", num_classes=2, num=10, rng=0)
-    with pytest.raises(TypeError, match=r"got ModelComparison: its to_frame\(\)"):
+    with pytest.raises(TypeError, match=r"got ModelComparison; use its to_frame\(\)"):
         matrics.to_frame(models)
 
 
@@ -202,7 +205,7 @@ def test_an_axis_of_several_columns() -> None:
         matrics.to_frame(matrics.score(STACK, "mcc"), axes={"site": ["a", "b"], "group": groups})
     with pytest.raises(ValueError, match="axes: expected 1 different names"):
         matrics.to_frame(scores, axes={})
-    with pytest.raises(ValueError, match="axes: expected names that no measure has, got 'value'"):
+    with pytest.raises(ValueError, match="axes: expected names that differ from those of the measures, got 'value'"):
         matrics.to_frame(scores, axes=["value"], layout="long")
 
 

@@ -91,7 +91,11 @@ def test_the_gravest_verdict_counts() -> None:
 @pytest.mark.parametrize("as_which", ["pass", "fail"])
 def test_undecided_counts_as(as_which: Any) -> None:
     undecided = matrics.gate(BINARY, "accuracy >= 0.9, recall[1] >= 0.85", on_undecided=as_which)
-    assert (undecided.found, undecided.verdict, bool(undecided)) == ("undecided", as_which, as_which == "pass")
+    assert (undecided.verdict_by_limits, undecided.verdict, bool(undecided)) == (
+        "undecided",
+        as_which,
+        as_which == "pass",
+    )
     assert f"undecided counts as {as_which}" in str(undecided)
     failed = matrics.gate(BINARY, "mcc >= 0.95, recall[1] >= 0.85", on_undecided=as_which)
     assert failed.verdict == "fail"
@@ -398,7 +402,7 @@ def test_import_matrics_stays_light() -> None:
         ((BINARY, ">= 0.8"), {}, ValueError, "such as 'recall>=0.9', got '>= 0.8'"),
         ((BINARY, "core >= 0.8"), {}, ValueError, "requirements: expected a single measure before >="),
         ((BINARY, "mcc"), {}, ValueError, "bounds such as 'mcc >= 0.8', or a baseline to compare with, got 'mcc'"),
-        ((BINARY, ""), {}, ValueError, "got an empty one"),
+        ((BINARY, ""), {}, ValueError, "got an empty requirement in"),
         ((BINARY, []), {}, TypeError, "bounds such as 'mcc >= 0.8', as text or a list of such"),
         ((BINARY, 0.8), {}, TypeError, "as text or a list of such, got 0.8"),
         ((BINARY, {"mcc": 0.8}), {}, TypeError, "as text or a list of such, got {'mcc': 0.8}"),
@@ -422,9 +426,9 @@ def test_import_matrics_stays_light() -> None:
         (([0, 1], "mcc >= 0.8"), {"y_pred": [0.5, 0.2]}, ValueError, "got 0.5, .* not whole; of class scores"),
         (([0, 1], "mcc >= 0.8"), {"y_pred": ["a", "b"]}, TypeError, "labels that have an order"),
         (([], "mcc >= 0.8"), {"y_pred": []}, ValueError, "expected at least one sample"),
-        (([[0, 1]], "mcc >= 0.8"), {"y_pred": [[0, 1]]}, ValueError, "a gate decides on one model"),
+        (([[0, 1]], "mcc >= 0.8"), {"y_pred": [[0, 1]]}, ValueError, "pass each matrix alone"),
         (([0, 1], "mcc >= 0.8"), {"y_pred": [0, 1], "squared_weights": BINARY}, TypeError, "sample_weight="),
-        ((BINARY, "mcc"), {"baseline": BINARY, "squared_weights": BINARY}, ValueError, "the matrices of both"),
+        ((BINARY, "mcc"), {"baseline": BINARY, "squared_weights": BINARY}, ValueError, "a pair of matrices"),
         (([[1, -1], [0, 1]], "mcc >= 0.8"), {}, matrics.InvalidConfusionMatrix, "it has the cell -1"),
     ],
 )

@@ -241,7 +241,7 @@ def test_wrong_input_of_the_others() -> None:
         matrics.judged.labels_needed(counts, "mcc")
     with pytest.raises(ValueError, match="half_width: expected a positive number, got 0"):
         matrics.judged.labels_needed(counts, "mcc", half_width=0)
-    with pytest.raises(ValueError, match="metric: expected one measure with one value"):
+    with pytest.raises(ValueError, match="metric: expected a measure with a single value"):
         matrics.judged.labels_needed(counts, "recall:class", half_width=0.1)
     with pytest.raises(ValueError, match=r"allocation: expected finite numbers \(n, n\)"):
         matrics.judged.choose_samples([[math.nan]], judge, pred)

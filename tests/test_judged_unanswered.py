@@ -58,7 +58,8 @@ def test_lists_and_texts(missing: Any) -> None:
     assert counts.labelled[0].tolist() == [[0, 0], [0, 0], [0, 1]]
     assert counts.unlabelled.tolist() == [[0, 0], [0, 0], [0, 1]]
     with pytest.raises(
-        ValueError, match=r"y_judge: expected a label of each sample, got 2 without, the first at \(1,\)"
+        ValueError,
+        match=r"y_judge: expected a label of each sample, got 2 samples without a label, the first at \(1,\)",
     ):
         matrics.judged.count([1, None, 0], [1, missing, missing], num_classes=2, unanswered=False)
 
@@ -108,7 +109,7 @@ def test_a_stratum_that_people_have_not_seen() -> None:
 def test_the_inverse_needs_all_labels(function: Any) -> None:
     people, judge, known = graded(RANDOM)
     counts = counted(people, judge, known)
-    with pytest.raises(ValueError, match="method: expected 'post_stratified' where the judge has not labelled all"):
+    with pytest.raises(ValueError, match="method: expected 'post_stratified' if the judge has not labelled all"):
         function(counts, method="rogan_gladen")
     full = np.where(judge == NONE, 0, judge)
     same = [counted(people, full, known, unanswered=wide) for wide in (False, True)]
@@ -192,7 +193,7 @@ def test_comparisons(method: Any) -> None:
     ]
     assert gap["accuracy"].difference == pytest.approx(each[0] - each[1], rel=1e-9)
     assert gap["accuracy"].low < gap["accuracy"].difference < gap["accuracy"].high
-    with pytest.raises(ValueError, match="method: expected 'post_stratified' where the judge has not labelled all"):
+    with pytest.raises(ValueError, match="method: expected 'post_stratified' if the judge has not labelled all"):
         matrics.judged.compare(a, b, "accuracy", y_true=people, y_judge=missing, method="rogan_gladen", **options)
 
 

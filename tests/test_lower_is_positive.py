@@ -131,11 +131,84 @@ def test_limits() -> None:
     assert np.array_equal(both.intervals.estimate, other.intervals.estimate)
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "threshold": {"threshold": 17.0},
+    "best": {"best": "mcc"},
+    "precision_recall": {"kind": "pr", "level": 0.9, "num": 20, "rng": 0},
+    "measures": {"kind": ["f1", "mcc"], "level": 0.9, "num": 20, "rng": 0},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_picture(name: str) -> None:
+    """The lines are those of the negated scores, with thresholds in the units of the marker."""
+    plot = pytest.importorskip("matplotlib") and pytest.importorskip("matrics.plot")
+    options = OPTIONS[name]
+    drawn = plot.curve(TRUE, LOW, lower_is_positive=True, **options)
+    other = plot.curve(TRUE, -LOW, **{**options, **({"threshold": -17.0} if name == "threshold" else {})})
+    for own, line in zip(drawn.lines[0], other.lines[0], strict=True):
+        assert np.array_equal(own.thresholds, -line.thresholds)
+        assert (own.best, own.summary) == (line.best, line.summary)
+        assert np.array_equal(own.y, line.y, equal_nan=True)
+    for own, band in zip(drawn.bands[0], other.bands[0], strict=True):
+        assert np.array_equal(own.x, -band.x if name == "measures" else band.x)
+        assert np.array_equal(own.low, band.low, equal_nan=True)
+    place = drawn.lines[0][0].best
+    if name == "threshold":
+        assert drawn.lines[0][0].y[place] == np.mean(LOW[TRUE == 1] <= 17)
+        assert "up to 17: recall" in drawn.describe()
+    if name == "measures":  # drawn steps hold from a score up to, and not including, the next score
+        line = drawn.lines[0][0]
+        x, y = drawn._corners(line)
+        for score, value in zip(line.thresholds[1:], line.y[1:], strict=True):
+            assert value in y[x == score] or np.isnan(value)
+        assert drawn.ax_.get_xlabel() == "threshold: positive up to this score"
+        at = line.thresholds[place]
+        assert f"best {line.summary:.3f} up to {at:.3g}" in drawn.describe()
+        between = (line.thresholds[place] + line.thresholds[place + 1]) / 2
+        assert np.interp(between, x[::-1], y[::-1]) == line.y[place]
+
+
+def test_picture_of_computed_curves() -> None:
+    plot = pytest.importorskip("matplotlib") and pytest.importorskip("matrics.plot")
+    for name in ("roc_curve", "precision_recall_curve"):
+        computed = getattr(ranking, name)(TRUE, LOW, lower_is_positive=True)
+        said = plot.curve({"marker": computed}, lower_is_positive=True, threshold=17.0).describe()
+        assert "marker: up to 17: " in said
+        assert f"recall {np.mean(LOW[TRUE == 1] <= 17):.3f}" in said
+    computed = ranking.threshold_curve(TRUE, LOW, "f1", lower_is_positive=True)
+    best = ranking.best_threshold(TRUE, LOW, "f1", lower_is_positive=True)
+    said = plot.curve(computed, lower_is_positive=True).describe()
+    assert f"best {best.value:.3f} up to {best.threshold:.3g}" in said
+    assert "lower_is_positive=True" in plot.curve(TRUE, LOW).describe()
+    with pytest.raises(ValueError, match="lower_is_positive: expected y_score of a single class with it, got a"):
+        plot.curve([0, 1, 2], np.eye(3), lower_is_positive=True)
+
+
 def test_refused() -> None:
     with pytest.raises(ValueError, match="lower_is_positive: expected y_score of a single class with it, got a"):
         ranking.roc_auc([0, 1, 2], np.eye(3), lower_is_positive=True)
     with pytest.raises(ValueError, match="lower_is_positive: expected False with net_benefit, whose weight is the odd"):
         ranking.threshold_curve([0, 1], [0.2, 0.1], "net_benefit", lower_is_positive=True)
+
+
+def test_gate() -> None:
+    """Requirements on areas, of all samples and of groups, are those of the negated scores."""
+    groups = np.where(np.arange(120) % 2, "a", "b")
+    options: dict[str, Any]
+    for options in ({}, {"groups": groups}, {"groups": groups, "reference": "a"}):
+        texts = "roc_auc >= 0.7" if "reference" not in options else ["roc_auc >= 0.7", "average_precision"]
+        own = matrics.gate(TRUE, texts, y_score=LOW, lower_is_positive=True, **options)
+        other = matrics.gate(TRUE, texts, y_score=-LOW, **options)
+        assert str(own) == str(other)
+    assert own.requirements[0].estimate == ranking.roc_auc(TRUE[groups == "a"], -LOW[groups == "a"])
+    assert matrics.gate(TRUE, "roc_auc >= 0.7", y_score=LOW).verdict == "fail"
+    with pytest.raises(ValueError, match="lower_is_positive: expected y_score= with it"):
+        matrics.gate(TRUE, "recall >= 0.7", y_pred=TRUE, lower_is_positive=True)
+    with pytest.raises(ValueError, match="lower_is_positive: expected y_score of a single class"):
+        matrics.gate([0, 1, 2], "roc_auc >= 0.7", y_score=np.eye(3), lower_is_positive=True)
+    with pytest.raises(ValueError, match=r"expected scores in \[0, 1\] for log_loss"):
+        matrics.gate([0, 1], "log_loss <= 1", y_score=[0.2, 0.1], lower_is_positive=True)
 
 
 @pytest.fixture
@@ -184,6 +257,33 @@ def test_threshold_of_command(command: Any) -> None:
     code, out, _ = command("threshold", "low.csv", *options[:-2], "--lower-is-positive")
     assert code == 0
     assert "positive: 1, by low scores" in out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("of_groups", [(), ("--by", "part")])
+def test_gate_of_command(command: Any, of_groups: tuple[str, ...]) -> None:
+    """Areas are those of the negated column, and labels those of results of at most the threshold."""
+    given = ("low.csv", "--scores", "score", "--require", "roc_auc >= 0.6", "--format", "json", *of_groups)
+    code, out, err = command("gate", *given, "--lower-is-positive")
+    assert code in {0, 3}, err
+    printed = json.loads(out)
+    assert printed["lower_is_positive"] is True
+    parts = np.asarray(["a", "b"] * 60)
+    for row in printed["rows"]:
+        here = parts == row["group"] if of_groups else np.ones(120, bool)
+        assert row["estimate"] == pytest.approx(ranking.roc_auc(TRUE[here], -LOW[here]))
+    assert command("gate", *given)[0] == 1
+    assert "positive: 1, by low scores" in command("gate", *given[:5], "--lower-is-positive")[1]
+    both = (*given, "--require", "recall >= 0.1", "--threshold", "17", "--lower-is-positive")
+    rows = json.loads(command("gate", *both)[1])["rows"]
+    for row in rows[len(printed["rows"]) :]:
+        here = parts == row["group"] if of_groups else np.ones(120, bool)
+        assert row["estimate"] == pytest.approx(np.mean(LOW[here & (TRUE == 1)] <= 17))
+    out = command("gate", *both[:5], *both[7:])[1]
+    assert "threshold up to 17" in out
+    code, _, err = command("gate", "low.csv", "--require", "recall >= 0.1", "--lower-is-positive", "--pred", "score")
+    assert code == 2
+    assert "--lower-is-positive: expected --scores COLUMN with it" in err
 
 
 @pytest.mark.usefixtures("files")

@@ -154,9 +154,11 @@ def test_a_report() -> None:
     by_name = {name: NAMES[labels].tolist() for name, labels in MODELS.items()}
     report = matrics.report(by_name, y_true=NAMES[TRUE].tolist(), num=100)
     assert report.describe() == wanted.describe()
-    with pytest.raises(ValueError, match="y_true: expected a label for each of 120 predictions, got 5"):
+    with pytest.raises(ValueError, match="y_true: expected a label for each of 120 predictions, got 5 labels"):
         matrics.report(by_name, y_true=NAMES[TRUE][:5])
-    with pytest.raises(TypeError, match="groups: expected no columns with predictions by names of models, got 'site'"):
+    with pytest.raises(
+        TypeError, match="groups: expected no name of a column with a mapping of predictions, got 'site'"
+    ):
         matrics.report(by_name, y_true=NAMES[TRUE], groups="site")
-    with pytest.raises(TypeError, match=r"data: expected predictions by names of models, .* got list"):
+    with pytest.raises(TypeError, match=r"data: expected a mapping of names of models to predictions, .* got list"):
         matrics.report([TRUE], y_true=TRUE)

@@ -317,7 +317,7 @@ def test_a_report_has_its_name_and_no_certificate_of_another() -> None:
     mine = Metric.of(found_share, name="f1", **FACTS)  # whose certificate is that of another measure
     made = matrics.report(models, class_names=["cat", "dog"], metrics=[mine, lenient])
     assert "net is best, with F1 0.85" in " ".join(made.findings.summary)
-    assert [one.is_certified for one in made.findings.blindness] == [False, False]
+    assert [one.is_certified for one in made.findings.measures] == [False, False]
 
 
 def test_a_torch_metric_scores_it_and_its_clones_do(torch: Any) -> None:

@@ -58,7 +58,7 @@ def test_columns_of_pandas_have_gaps_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "message"),
     [
-        (["a"], ["a", "b"], "as many labels of both, got 1 and 2"),
+        (["a"], ["a", "b"], "the same number of labels, got 1 and 2"),
         ([["a"]], [["a"]], r"y_true: expected a label, or None, for each participant"),
     ],
 )

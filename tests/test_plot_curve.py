@@ -407,7 +407,7 @@ def test_a_threshold_that_cannot_be_marked() -> None:
 
 
 def test_a_score_that_is_lower_for_positive_samples_is_noted() -> None:
-    note = "area below 0.5, so the score is probably lower in the positive class: use its negative."
+    note = "area below 0.5, so the score is probably lower in the positive class: use its negative "
     assert f"the curve: {note}" in plot.curve(Y, -np.asarray(GOOD)).describe()
     both = plot.curve(Y, {"up": GOOD, "down": -np.asarray(GOOD)}).describe()
     assert f" down: {note}" in both

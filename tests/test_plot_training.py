@@ -66,7 +66,8 @@ def test_the_best_step_is_marked() -> None:
 @pytest.mark.parametrize(
     ("name", "higher"),
     [("mcc", True), ("train/cen", False), ("val/recall/cat", True), ("log_loss", False), ("lr", None),
-     ("test/fbeta(beta=2):macro", True), ("roc_auc", True), ("confusions", None)],
+     ("test/fbeta(beta=2):macro", True), ("roc_auc", True),
+     ("val/precision_at_k(k=9)/cat", True), ("confusions", None)],
 )  # fmt: skip
 def test_directions_are_those_of_the_catalogue(name: str, higher: object) -> None:
     assert plot.training({name: [1.0, 2.0]}).directions == {name: higher}

@@ -23,7 +23,7 @@ def test_the_names_are_there(torch: Any) -> None:
     with torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack() as stack:
         assert stack == []
     assert torch._C._len_torch_dispatch_stack() == 0
-    assert torch._ops._len_torch_dispatch_stack_pre_dispatch() == 0
+    assert torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey.PreDispatch) is False
     assert torch._C._is_tracing() is False
     assert torch.autograd.forward_ad._current_level == -1
 

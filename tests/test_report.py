@@ -186,9 +186,9 @@ def test_warnings_of_a_careful_reviewer() -> None:
     assert "Not significantly better than guessing: guess.\n" in several
     assert "MCC is undefined for one" in several
     assert "Precision is undefined for" not in several  # it is the mean of the classes that are predicted
-    assert "Never predicted, so that their precision is undefined: 1 by one." in several
+    assert "Classes without predictions, whose precision is undefined: 1 by one." in several
     assert "different numbers of samples, from 195 (one) to 200 (a)" in several
-    assert "differ between models by more than chance: class 0 is 50\u00a0% of the samples of a" in several
+    assert "differ significantly between models: class 0 is 50\u00a0% of the samples of a" in several
     assert "a and again have the same confusion matrix" in several
     assert "97.4\u00a0% of the samples are of class 0" in cautions({"one": [[185, 5], [2, 3]]})
 
@@ -202,12 +202,12 @@ def test_repeated_samples_are_clusters() -> None:
     one, two = (made.findings.leaderboard.verdict for made in (once, again))
     np.testing.assert_allclose(two.high - two.low, one.high - one.low, rtol=0.1)
     text = "\n".join(caution.text for caution in again.findings.cautions)
-    assert "Models were compared by 200 replicates only" in text
+    assert "Models were compared with only 200 replicates" in text
     few = {
         name: [value for k, value in zip(twice["id"], values, strict=True) if k < 45] for name, values in twice.items()
     }
     assert "3 classes have fewer than 20 samples" in cautions(few, **options)
-    assert "Each of the 150 samples was predicted 2 times by each model." in text
+    assert "Each model predicted each of the 150 samples 2 times." in text
 
 
 def test_parities_are_those_of_the_positive_class() -> None:
@@ -215,9 +215,9 @@ def test_parities_are_those_of_the_positive_class() -> None:
     data = {"y_true": [*"aabbaabb"] * 20, "y_pred": [*"aabbabbb"] * 20, "g": [*"xxxxyyyy"] * 20}
     for positive, apart in (("a", 0.5), ("b", 0.0)):
         (one,) = matrics.report(data, groups="g", positive=positive, metrics="accuracy").findings.groups
-        found = one.parities[f"equal opportunity: difference of the recall of {positive}"]
+        found = one.parities[f"equal opportunity: difference in the recall of {positive}"]
         assert found == apart
-        assert one.parities[f"demographic parity: difference of the shares predicted as {positive}"] == 0.25
+        assert one.parities[f"demographic parity: difference between the shares predicted as {positive}"] == 0.25
 
 
 TESTED = {
@@ -247,7 +247,7 @@ def test_measures_are_of_the_positive_class_and_say_so() -> None:
 
 def test_without_a_positive_class_means_are_said_to_be_means() -> None:
     made = matrics.report(TESTED, metrics="recall,f1")
-    assert [one.measure for one in made.findings.blindness] == ["recall, mean over classes", "F1, mean over classes"]
+    assert [one.measure for one in made.findings.measures] == ["recall, mean over classes", "F1, mean over classes"]
     assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(0.8)
     means = matrics.report(TESTED, metrics="sensitivity,ppv").findings.leaderboard.verdicts.values()
     assert [one.label for one in means] == ["sensitivity, macro", "ppv, macro"]
@@ -286,8 +286,8 @@ def test_random_numbers() -> None:
     """A generator gives a seed, which is on the page; None a new one."""
     options = {"by": "model", "paired_on": "id", "metrics": "accuracy", "num": 20}
     made = [matrics.report(columns(), rng=rng, **options) for rng in (np.random.default_rng(3), None, None)]
-    assert len({one.manner.seed for one in made}) == 3
-    again = matrics.report(columns(), rng=made[0].manner.seed, **options)
+    assert len({one.settings.seed for one in made}) == 3
+    again = matrics.report(columns(), rng=made[0].settings.seed, **options)
     assert again.html() == made[0].html()
 
 
@@ -308,7 +308,7 @@ def test_sentences_are_whole_and_true() -> None:
     three = {name: np.diag([40, 40, 40]) + np.array([[0, 0, 0], [0, 0, 0], [k, 0, 0]]) for k, name in enumerate("abcd")}
     hardest = matrics.report(three, metrics="accuracy").findings.hardest
     assert matrics.report(three, metrics="accuracy").findings.classes[0].sentences == [
-        "It makes no errors on these samples."
+        "The model makes no errors on these samples."
     ]
     assert hardest == ["Of the 4 models that may be the best, class 2 has the lowest recall in 3."]
     commas = {
@@ -342,12 +342,12 @@ def test_scores() -> None:
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"by": "model"}, "data: expected a column 'model'"),
         ({"y_true": [0, 1], "y_pred": [0, None]}, {}, "column 'y_pred': expected a value in every row, got 1 missing"),
         ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, whole numbers or text, got 0.5"),
-        (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
+        (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with a single value"),
         (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures with a better"),
-        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed, which is an integer from 0"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"groups": "y_true"}, "groups: expected a column that no other"),
         ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),
-        ({"1": [[1, 2], [3, 4]], 1: [[1, 2], [3, 4]]}, {}, "data: expected models of different names"),
+        ({"1": [[1, 2], [3, 4]], 1: [[1, 2], [3, 4]]}, {}, "data: expected models with different names"),
         (GOOD | {"m": [1, 2]}, {"by": ["m", "m"]}, "by: expected different columns"),
         (GOOD, {"positive": "2"}, "positive: expected one of the classes 0, 1, got '2'"),
         ({"y_true": ["a", "b"], "p": [0.1, 0.2]}, {"y_score": "p"}, "positive: expected the label of the class"),
@@ -458,7 +458,7 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
     np.testing.assert_allclose(made.findings.classes[0].classes[0].recall.low, by_class.low[worst])
     effective = weights.sum() ** 2 / (weights**2).sum()
     text = made.describe()
-    assert f"a matrix is as sure as one of {effective:.0f} samples of one weight" in text
+    assert f"(Σ w)² / Σ w², is {effective:.0f}." in text
     assert "2 models with 600 predictions each" in text
     assert "weighted samples" in text
     page = made.html()
@@ -469,11 +469,14 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": "id"}, "sample_weight: expected no columns of groups or scores with weights"),
-        ({"y_score": "id"}, "sample_weight: expected no columns of groups or scores with weights"),
+        ({"groups": "id"}, "sample_weight: expected no weights with columns of groups or scores"),
+        ({"y_score": "id"}, "sample_weight: expected no weights with columns of groups or scores"),
         ({"sample_weight": "model"}, "sample_weight: expected a column that no other argument names"),
         ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
-        ({"paired_on": "id", "sample_weight": "own"}, "expected the same weights of each model, got others of "),
+        (
+            {"paired_on": "id", "sample_weight": "own"},
+            "expected the same weights for each model, got different values for ",
+        ),
         ({"sample_weight": "minus"}, "column 'minus': expected finite weights of at least 0, got -1 at position 3"),
         ({"sample_weight": "none"}, "column 'none': expected weights above 0, got only 0"),
     ],
@@ -517,7 +520,7 @@ def test_two_classes_are_led_by_sensitivity_and_specificity() -> None:
     assert "Detection of disease" in Page(made.html()).text
     assert "Positive class" in Page(made.html()).text
     assert matrics.report(TESTED).findings.detection is None  # no class is the positive one
-    assert "none: averages are over both classes" in matrics.report(TESTED).html()
+    assert "none (averages are over both classes)" in matrics.report(TESTED).html()
 
 
 @pytest.mark.exhaustive
@@ -526,7 +529,10 @@ def test_a_default_measure_that_tells_no_models_apart_is_left_out() -> None:
     stack = {f"run {k}": base + np.diag([k, 2 * k, 0]) + k * np.eye(3, k=1, dtype=int) for k in range(4)}
     made = matrics.report(stack)
     assert made.findings.leaderboard.left_out == ("EVE (eigenvalues entropy)",)
-    assert "Left out, as most models have the same value: EVE (eigenvalues entropy)." in Page(made.html()).text
+    assert (
+        "Measures with the same value for most models are left out: EVE (eigenvalues entropy)."
+        in Page(made.html()).text
+    )
     assert "eve" in matrics.report(stack, metrics="mcc,eve").findings.leaderboard.verdicts
     same = matrics.report({"a": base, "b": base})
     assert not same.findings.leaderboard.left_out  # equal models look the same by every measure
@@ -538,7 +544,7 @@ def test_each_limitation_is_told_once(made: Any) -> None:
         assert text.count(one.sentence) == 1
         assert one.measures
     assert {name for one in made.findings.limitations for name in one.measures} <= {
-        one.measure for one in made.findings.blindness
+        one.measure for one in made.findings.measures
     }
 
 
@@ -580,25 +586,28 @@ def test_what_changed_since_an_older_page(tmp_path: Any) -> None:
     page = matrics.report(old, metrics="accuracy,mcc").save(tmp_path / "old.html")
     made = matrics.report(new, metrics="mcc,accuracy,f1", compare=page)
     changes = made.changes
-    assert made.changes.sentences[0] == "New: new."  # the two have another first measure
+    assert made.changes.sentences[0] == "New models: new."  # the two have another first measure
     assert changes.measures == ["accuracy", "MCC"]
     assert {one.model: one.values for one in changes.models} == {
         "</script>": [(0.8, 0.96), pytest.approx((0.6, 0.92))],
         "b": [(0.9, 0.9), pytest.approx((0.8, 0.8))],
     }
     assert changes.sentences == [
-        "New: new.",
-        "No longer there: gone.",
-        "1 model of 2 that both have changed, most of all MCC of </script>, from 0.600 to 0.920.",
+        "New models: new.",
+        "Models that are no longer included: gone.",
+        (
+            "Values of 1 model have changed, of the 2 in both reports. The largest change is in MCC of </script>, from "
+            "0.600 to 0.920."
+        ),
     ]
     assert "was 0.800" in Page(made.html()).text
     assert "Changes since old.html" in made.markdown()
     again = matrics.report(old, metrics="accuracy,mcc", compare=page).changes
     assert again.sentences == [
-        "The data are the same, byte by byte.", "No value of a model that both have is different.",
+        "The data are identical, byte by byte.", "No value has changed for the models of both reports.",
     ]  # fmt: skip
     (tmp_path / "other.html").write_text("<html></html>")
-    with pytest.raises(ValueError, match="compare: expected a page that matrics report has written"):
+    with pytest.raises(ValueError, match="compare: expected a page written by matrics report"):
         matrics.report(old, compare=tmp_path / "other.html")
 
 
@@ -640,7 +649,7 @@ def test_groups_have_all_measures_and_keep_their_order() -> None:
         middle, reach = p + z**2 / (2 * number), z * np.sqrt(p * (1 - p) / number + z**2 / (4 * number**2))
         assert precision.low == pytest.approx((middle - reach) / (1 + z**2 / number))
         assert row.values["recall of 1"].value == pytest.approx(hits / true[here].sum())
-    head, _, first, second, *_ = report.markdown().partition("## Groups of month")[2].split("| group")[1].splitlines()
+    head, _, first, second, *_ = report.markdown().partition("## Groups by month")[2].split("| group")[1].splitlines()
     assert head.count("|") == 8
     assert first.startswith("| 1 | 200 |")
     assert second.startswith("| 2 | 200 |")
@@ -758,7 +767,7 @@ def test_the_sentence_on_groups_is_of_the_pair_that_was_tested() -> None:
 def test_a_threshold_is_that_of_the_class_with_scores() -> None:
     data = {"y_true": [0, 1] * 50, "s": np.linspace(0, 1, 100)}
     made = matrics.report(data, y_score={0: "s"}, positive=1, metrics="accuracy")
-    assert "A sample is predicted as 0 from a score of 0.5 on" in Page(made.html()).text
+    assert "A sample is predicted as 0 if its score is at least 0.5" in Page(made.html()).text
 
 
 def test_sums_of_weights_are_not_rounded() -> None:
@@ -789,7 +798,7 @@ def test_a_damaged_page_is_refused(tmp_path: Any, change: Any) -> None:
     start = text.index('id="matrics-values">') + len('id="matrics-values">')
     values = json.loads(text[start : text.index("</script>", start)])
     page.write_text(text.replace(text[start : text.index("</script>", start)], json.dumps(values | change)))
-    with pytest.raises(ValueError, match="compare: expected a page that matrics report has written"):
+    with pytest.raises(ValueError, match="compare: expected a page written by matrics report"):
         matrics.report(stack, metrics="accuracy", compare=page)
 
 
@@ -800,17 +809,20 @@ def test_the_largest_change_is_told(tmp_path: Any) -> None:
     page = matrics.report(stack, metrics="accuracy,balanced_accuracy").save(tmp_path / "old.html")
     again = matrics.report(stack, metrics="balanced_accuracy,accuracy", compare=page).changes
     assert again.sentences == [
-        "The data are the same, byte by byte.", "No value of a model that both have is different.",
+        "The data are identical, byte by byte.", "No value has changed for the models of both reports.",
     ]  # fmt: skip
     other = {"x": [[86, 4], [4, 6]], "y": [[75, 15], [2, 8]]}
     moved = matrics.report(other, metrics="accuracy,balanced_accuracy", compare=page).changes
     assert moved.sentences == [
-        "1 model of 2 that both have changed, most of all balanced accuracy of x, from 0.600 to 0.778."
+        (
+            "Values of 1 model have changed, of the 2 in both reports. The largest change is in balanced accuracy of "
+            "x, from 0.600 to 0.778."
+        )
     ]
     nothing = {"b": np.zeros((2, 2)), "c": np.zeros((2, 2))}
     page = matrics.report(nothing, metrics="accuracy").save(tmp_path / "none.html")
     turned = matrics.report(dict(reversed(nothing.items())), metrics="accuracy", compare=page).changes
-    assert turned.sentences == ["No value of a model that both have is different."]
+    assert turned.sentences == ["No value has changed for the models of both reports."]
 
 
 def test_names_in_pictures_are_no_colours_and_no_references() -> None:
@@ -827,7 +839,7 @@ def test_what_is_undefined_is_not_ranked() -> None:
     stack = {"m": [[40, 0], [0, 40]], "k": [[0, 0], [0, 0]], "j": [[30, 10], [10, 30]]}
     made = matrics.report(stack, metrics="accuracy")
     assert made.findings.summary[1].endswith("significantly better than every other model for which it is defined.")
-    assert matrics.report({"k": [[0, 0], [0, 0]]}).findings.classes[0].sentences == ["It has no samples."]
+    assert matrics.report({"k": [[0, 0], [0, 0]]}).findings.classes[0].sentences == ["The model has no samples."]
     assert "rank the same model first" not in made.html()  # of a single measure
     assert "rank the same model first" not in matrics.report({"k": [[0, 0]] * 2, "l": [[0, 0]] * 2}).html()
 
@@ -843,8 +855,8 @@ def test_a_caption_promises_no_curve_that_is_not_there() -> None:
 
 
 def test_an_older_page_of_opening_tags_alone_is_refused_at_once(tmp_path: Any) -> None:
-    """A regular expression would begin anew at each of them: 20,000 took it minutes."""
+    """A regular expression has quadratic time here: 20,000 tags took minutes."""
     page = tmp_path / "old.html"
     page.write_text('<script type="application/json" id="matrics-values">' * 200_000)
-    with pytest.raises(ValueError, match="compare: expected a page that matrics report has written"):
+    with pytest.raises(ValueError, match="compare: expected a page written by matrics report"):
         matrics.report({"y_true": [0, 1], "y_pred": [0, 1]}, compare=page)

@@ -54,7 +54,7 @@ def test_texts_have_no_positive_class() -> None:
         sk.precision_score(TRUE, PRED, average="macro")
     )
     assert made.findings.detection is None
-    assert "<dt>Positive class</dt><dd>none: averages are over both classes</dd>" in made.html()
+    assert "<dt>Positive class</dt><dd>none (averages are over both classes)</dd>" in made.html()
     for options, title in (({"class_names": ["fine", "ill"]}, "ill"), ({}, "class 1")):
         plain = matrics.report({"model": matrix}, metrics="precision", **options)
         assert plain.findings.leaderboard.verdict.label == f"precision of {title}"
@@ -121,10 +121,12 @@ def test_limits_of_measures_of_a_matrix() -> None:
     assert limits(made, names[0])[0] <= found[0] + 1e-6
     assert limits(made, names[0])[1] >= found[1] - 1e-6
     assert "MCC has a 95 % interval by the delta method" in sentence(made, "MCC has")
-    assert "on the scale of the logit" in sentence(made, "MCC has")
+    assert "on the logit scale" in sentence(made, "MCC has")
     ratio, error = 400 * 390 / (60 * 50), math.sqrt(1 / 400 + 1 / 390 + 1 / 60 + 1 / 50)  # Woolf
     assert_allclose(limits(made, names[3]), (ratio * math.exp(-Z * error), ratio * math.exp(Z * error)), rtol=1e-6)
-    assert "iagnostic odds ratio of class 1 has a 95 % interval on the scale" in sentence(made, "Simel et al. 1991")
+    assert "iagnostic odds ratio of class 1 has a 95 % interval on the logarithmic scale" in sentence(
+        made, "Simel et al. 1991"
+    )
     each = [wilson(400 / 460, 460), wilson(390 / 440, 440)]
     strict = [wilson(400 / 460, 460, 2.241402727604947), wilson(390 / 440, 440, 2.241402727604947)]  # 97.5 %
     assert_allclose(limits(made, names[4]), (min(x[0] for x in each), min(x[1] for x in strict)))
@@ -151,7 +153,7 @@ def test_limits_of_weighted_models_are_those_of_squared_weights() -> None:
     variance = (weights**2 @ (hit - share) ** 2) / weights.sum() ** 2
     for made in (alone, paired):
         assert_allclose(limits(made, "accuracy"), wilson(share, share * (1 - share) / variance))
-        assert "that has the variance of the weighted ones" in sentence(made, "Accuracy has a")
+        assert "with the effective number of samples" in sentence(made, "Accuracy has a")
 
 
 def test_limits_of_scores() -> None:
@@ -183,7 +185,7 @@ def test_limits_of_scores() -> None:
 
     hall = (losses.mean() - back(t) * error, losses.mean() - back(-t) * error)
     assert_allclose(one.limits["brier_score"], hall, rtol=2e-3)
-    assert "transformed for skewed losses (Hall 1992)" in made.findings.methods
+    assert "with a transformation for skewed losses (Hall 1992)" in made.findings.methods
     bins = np.array_split(np.argsort(scores), 15)
     error = sum(len(b) / 100 * abs(scores[b].mean() - true[b].mean()) for b in bins)
     assert one.calibration_error == pytest.approx(error, abs=0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -305,8 +306,8 @@ def test_command(run: Any) -> None:
     text = run("--num", NUM)
     (line,) = (line for line in text.splitlines() if line.startswith("all "))
     assert line.split() == ["all", "1,045", "1,016", "25", "4", "0"]
-    assert "errata: the printed number is wrong (paper / true)\n" in text
-    assert "\n000 Table 2, Mtilde2: kappa  0.423 / 0.427773\n    recomputed 0.4278" in text
+    assert "errata: the printed number is wrong\n" in text
+    assert re.search(r"\n000 Table 2, Mtilde2: kappa +0.423 / 0.427773\n    recomputed 0.4278", text)
     assert text.count("are copied from Table 4") == 1  # of four numbers
     assert "with an accuracy of 0.61: 0.766" in text
     assert "unexplained:" not in text

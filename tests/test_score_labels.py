@@ -185,7 +185,7 @@ def test_classes_of_a_graph_are_given() -> None:
         (["a", math.nan], ["a", "b"], ValueError, r"y_true: .* got 1 of 2 missing, the first at \(1,\)"),
         ([0.0, 0.5], [0, 1], ValueError, r"y_true: expected labels, .* got 0.5, which is not whole"),
         ([0, 1], [0.5, 0.2], ValueError, r"y_pred: .* got 0.5, which is not whole; of class scores .* labels="),
-        (["a", "b"], [1, 2], TypeError, r"labels of one kind, .* got 'b', 2: pass the classes as labels="),
+        (["a", "b"], [1, 2], TypeError, r"labels of the same kind, .* got 'b', 2: pass the classes as labels="),
         ([], [], ValueError, r"expected at least one sample, got none: pass the classes as labels="),
         ([["a"], "b"], ["a", "b"], TypeError, r"y_true: expected labels that can be compared and hashed, got \['a'\]"),
         (["a", "b"], ["a", "b", "b"], ValueError, "expected the same samples"),
@@ -306,7 +306,7 @@ def test_a_report_of_tensors_and_of_one_model(backend: Backend) -> None:
     report = matrics.classification_report(backend.asarray(true), backend.asarray(pred))
     wanted = matrics.classification_report(true, pred)
     assert str(report) == str(wanted) == repr(wanted)
-    with pytest.raises(ValueError, match=r"expected the labels of one model, \(N,\), got matrices \(2, 3, 3\)"):
+    with pytest.raises(ValueError, match=r"expected the labels of a single model, \(N,\), got matrices \(2, 3, 3\)"):
         matrics.classification_report(backend.asarray(true), backend.asarray(np.stack([pred, pred])))
     with pytest.raises(ValueError, match="level: expected"):
         matrics.classification_report(true, pred, level=1.5)

@@ -10,9 +10,10 @@ import pytest
 
 import matrics
 from matrics import IntervalStatus
-from matrics._gates.judge import Evidence, about_one_limit, limits_of
 from matrics._gates.requirements import read_requirements
 from matrics._gates.results import verdict_of
+from matrics._gates.samples import Evidence
+from matrics._gates.verdicts import limits_of, with_deciding_status
 from matrics._scoring.score import resolve
 from matrics._uncertainty.arguments import classes_of
 from matrics._uncertainty.measure import Measure
@@ -288,7 +289,7 @@ def verdicts(cm: np.ndarray, requirements: list[str]) -> list[str]:
     wanted, given = read_requirements(requirements, classes, 0.0), Evidence(cm)
     options: dict[str, Any] = {"level": 0.95, "zero_division": math.nan, "invalid": "raise"}
     found = limits_of({str(one.metric): one.metric for one in wanted}, given, options, is_relative=False)
-    limits = [about_one_limit(found[str(one.metric)], one, given) for one in wanted]
+    limits = [with_deciding_status(found[str(one.metric)], one, given) for one in wanted]
     return [verdict_of(one.sign, one.limit, of) for one, of in zip(wanted, limits, strict=True)]
 
 

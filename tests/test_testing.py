@@ -54,7 +54,7 @@ def test_undecided_says_how_many_samples_would_decide() -> None:
         ((CM, "mmc", 0.1), {}, ValueError, "did you mean mcc"),
         ((CM, "mcc", "0.8"), {}, ValueError, "least: expected a number, got '0.8'"),
         ((CM, "mcc", 8), {}, ValueError, "from -1 to 1, the range of mcc"),
-        (([CM, CM], "mcc", 0.8), {}, ValueError, "cm_or_y: expected one confusion matrix"),
+        (([CM, CM], "mcc", 0.8), {}, ValueError, "cm_or_y: expected a single confusion matrix"),
         (([0, 1], "mcc", 0.8), {}, TypeError, "cm_or_y: .* got labels alone"),
         ((CM, "mcc", 0.8), {"on_undecided": True}, ValueError, "on_undecided: expected"),
     ],

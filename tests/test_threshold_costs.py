@@ -44,6 +44,23 @@ def test_equal_costs_are_the_number_of_errors() -> None:
     np.testing.assert_allclose(curve["cost"], NUMBER * curve["hamming_loss"])
 
 
+def test_the_name_of_the_cost() -> None:
+    """Alone, and among others; without costs it is an error that names them."""
+    y_true, y_score, costs = [0, 1, 1, 0, 1], [0.1, 0.4, 0.8, 0.6, 0.9], {"cost_false_negative": [1, 2, 3, 4, 5.0]}
+    for metrics, names in (
+        ("cost", ["cost"]),
+        ("recall, cost", ["recall", "cost"]),
+        (["mcc", "cost"], ["mcc", "cost"]),
+    ):
+        curve = ranking.threshold_curve(y_true, y_score, metrics, thresholds=[0.5], **costs, cost_false_positive=5)
+        assert list(curve.values) == names
+        assert curve["cost"].tolist() == [2 + 5]
+        with pytest.raises(ValueError, match="'cost', which needs cost_false_negative= and cost_false_positive="):
+            ranking.threshold_curve(y_true, y_score, metrics)
+    with pytest.raises(ValueError, match="at least one metric"):
+        ranking.threshold_curve(y_true, y_score, [], **costs, cost_false_positive=5)
+
+
 def test_the_cheapest_threshold() -> None:
     costs = [cost_at(t) for t in THRESHOLDS]
     best = ranking.best_threshold(Y_TRUE, SCORE, "cost", **COSTS)

@@ -178,13 +178,13 @@ def test_both_names_on_the_command_line(command):
 def test_what_both_names_cannot_be():
     assert two_names(["a=b", "c"], ["a=b", "c"], "a=b") is None  # a label
     assert two_names(["x=y", "n"], ["p", "q"], "x=y=p").of_true == {"x=y": 1, "n": 0}
-    with pytest.raises(ValueError, match="expected one true and one predicted label beside both names"):
+    with pytest.raises(ValueError, match="expected a single true and a single predicted label other than the names"):
         two_names(["yes", "no", "maybe"], ["pos", "neg"], "yes=pos")
-    with pytest.raises(ValueError, match="expected one true and one predicted label beside both names"):
+    with pytest.raises(ValueError, match="expected a single true and a single predicted label other than the names"):
         two_names(["yes", "no"], ["yes", "no"], "yes=no")  # which would invert one side
     with pytest.raises(ValueError, match="labels of two classes"):
         two_names(["yes"], ["pos"], "yes=pos")
-    with pytest.raises(ValueError, match="expected one true and one predicted"):
+    with pytest.raises(ValueError, match="expected a single true and a single predicted"):
         matrics.score_labels(TRUE, PRED, "recall", positive="yes=positive")
 
 

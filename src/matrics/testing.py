@@ -8,8 +8,8 @@ from typing import Literal
 
 from matrics._catalogue.record import Metric
 from matrics._gates.evidence import read_evidence
-from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import bound
+from matrics._gates.verdicts import check_options, decide
 from matrics.typing import ArrayLike
 
 __all__ = ["assert_at_least"]
@@ -109,7 +109,7 @@ def assert_at_least(
             f"metric: expected a measure that is better when higher, got {metric}; for others use "
             f"matrics.gate(cm, '{metric} <= {least:.10g}')"
         )
-    result = judged(
+    result = decide(
         requirements, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division, top=top
     )
     if not result:

@@ -163,7 +163,12 @@ class Jax(InOneRow):
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``."""
-        batch, samples, width = values.shape
+        *batches, samples, width = values.shape
+        if len(batches) != 1:
+            number = math.prod(batches)
+            flat = self.scatter_add(rows.reshape(number, samples), values.reshape(number, samples, width), length)
+            return flat.reshape(*batches, length, width)
+        (batch,) = batches
         blocks = _blocks(samples, batch * length * width, values.dtype)
         zeros = jnp.zeros((batch, blocks, length, width), dtype=values.dtype)
         places = (jnp.arange(batch)[:, None], (jnp.arange(samples) % blocks)[None, :], rows)

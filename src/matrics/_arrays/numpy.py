@@ -149,9 +149,10 @@ class NumPy(InOneRow):
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``, for each entry of the last axis in sequence."""
-        batch, _, width = values.shape
-        sums = [self.count(rows, batch, length, values[:, :, k], dtype=values.dtype) for k in range(width)]
-        return np.reshape(np.stack(sums, axis=-1), (batch, length, width))
+        *batch, _, width = values.shape
+        number = math.prod(batch)
+        sums = [self.count(rows, number, length, values[..., k], dtype=values.dtype) for k in range(width)]
+        return np.reshape(np.stack(sums, axis=-1), (*batch, length, width))
 
     def sum_of_products(self, a: Array, b: Array) -> Array:
         """See ``Standard``, in their own dtype, without a copy."""

@@ -349,13 +349,13 @@ class Standard:
     # Counting ---------------------------------------------------------------------------------------------------------
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all in [0, length).
+        """Sum ``values`` (*B, S, K) into bins (*B, length, K) by ``rows`` (*B, S), all in [0, length).
 
         A single pass for the whole batch. K may be broadcast (strides of 0 are not copied where the library allows it).
         """
         xp = self.xp
         bins = self.class_index(length, rows)
-        one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
+        one_hot = xp.astype(bins[:, None] == rows[..., None, :], values.dtype)
         if self.is_integer(values):
             return xp.matmul(one_hot, values)
         # A NaN must not spread to other rows, and 0 times NaN is NaN.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ _INTEGERS = (
 
 # From so many elements on PyTorch divides any operation among threads.
 _FOR_THREADS = 2**15
+
+# As many numbers of 32 bits are added in sequence: the error of a sum is about as large as the rounding of its result.
+_ADDED_IN_32_BITS = 128
 
 # Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
 HAS_TRITON = importlib.util.find_spec("triton") is not None
@@ -57,7 +61,7 @@ class Torch(InOneRow):
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:
         """See ``Standard``; for tensors that ``torch.func`` maps or differentiates, those under its wrappers."""
-        if torch.compiler.is_compiling() or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing():
+        if torch.compiler.is_compiling() or _modes() > 0 or _has_modes_before(_BEFORE) or _is_jit_tracing():
             return None
         beneath = _transforms() is not None
         values = _unwrapped(x) if beneath else x
@@ -253,18 +257,31 @@ class Torch(InOneRow):
         return torch.cummax(x, dim=-1).values
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
-        batch, samples, width = values.shape
-        wide = self.wider_float(values)
-        if wide is not None:  # float32, whose sequential sums lose digits
-            return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
+        """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it.
+
+        Sequential sums of float32 lose digits: they have at most ``_ADDED_IN_32_BITS`` terms, and are added in 64 bits.
+        """
+        (*batch, samples, width), wide = values.shape, self.wider_float(values)
+        zeros: dict[str, Any] = {"dtype": values.dtype, "device": values.device}
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
-            zeros = torch.zeros((batch * length, width), dtype=values.dtype, device=values.device)
-            if batch > 1:
-                rows = rows + length * torch.arange(batch, device=rows.device)[:, None]
-            return zeros.index_add(0, rows.reshape(-1), values.reshape(-1, width)).view(batch, length, width)
-        zeros = torch.zeros((batch, length, width), dtype=values.dtype, device=values.device)
-        return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)  # not in place: vmap again
+            number = math.prod(batch)
+            parts = 1 if wide is None else -(-samples // _ADDED_IN_32_BITS)
+            if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
+                return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
+            if number * parts > 1:
+                first = torch.arange(number, device=rows.device)[:, None] * parts
+                if parts > 1:
+                    first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
+                rows = torch.add(rows.reshape(number, samples), first, alpha=length).reshape(-1)
+            flat = values if not batch else values.reshape(-1, width)
+            sums = torch.zeros((number * parts * length, width), **zeros).index_add(0, rows.reshape(-1), flat)
+            if parts > 1:
+                sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
+            return sums.view(*batch, length, width) if batch else sums
+        if wide is not None:
+            return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
+        target = torch.zeros((*batch, length, width), **zeros)
+        return target.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place: vmap again
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         if weights is None:
@@ -316,7 +333,7 @@ def _is_traced(x: Array) -> bool:
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _transforms = torch._C._functorch.peek_interpreter_stack
 _modes = torch._C._len_torch_dispatch_stack
-_modes_before = torch._ops._len_torch_dispatch_stack_pre_dispatch
+_has_modes_before, _BEFORE = torch._C._dispatch_tls_is_dispatch_key_included, torch._C.DispatchKey.PreDispatch
 _is_jit_tracing = torch._C._is_tracing
 _forward = torch.autograd.forward_ad
 _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
@@ -348,7 +365,7 @@ def _is_transforming() -> bool:
 
 def _is_watched() -> bool:
     """Whether operations on any tensor may be recorded: by vmap and grad of torch.func, tracing, or a mode."""
-    return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
+    return _transforms() is not None or _modes() > 0 or _has_modes_before(_BEFORE) or _is_jit_tracing()
 
 
 def _has_no_tangent(x: Array) -> bool:

@@ -272,6 +272,11 @@ class Classes:
         labels = self.labels or tuple(range(self.number))
         return quoted_list(labels[:10], 10) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The labels as texts; empty if the classes have none."""
+        return tuple(map(str, self.labels or ()))
+
     def name(self, index: int) -> str:
         """The name of a class in titles, from its label or its number."""
         return in_words(index if self.labels is None else self.labels[index])

@@ -28,7 +28,7 @@ PACKAGES = ("typer", "rich", "pyarrow")
 
 
 def main(*, owns_process: bool = False) -> None:
-    """Run the command ``matrics``; every error is reported in one line on stderr.
+    """Run the command ``matrics``; every error is reported in a single line on stderr.
 
     ``owns_process`` says that the process has no other purpose, and may be ended by a thread after a signal.
     """
@@ -138,7 +138,7 @@ def _run(app: Any) -> int:
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
-    """Those that are reported in one line; called when there is one, as pyarrow is imported for files alone."""
+    """The errors that are reported in a single line; called after an error, as pyarrow is needed for files alone."""
     import pyarrow as pa
 
     return (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException)

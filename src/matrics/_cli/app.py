@@ -1,6 +1,6 @@
 """The commands, each of which is imported when it runs: the help and the other commands would wait for it.
 
-Errors raise exceptions, which ``main`` prints in one line.
+Errors raise exceptions, which ``main`` prints in a single line.
 """
 
 import contextlib
@@ -43,11 +43,11 @@ COMMANDS = {
         "threshold",
         "Find the best threshold for a measure, under constraints, with confidence limits.",
     ),
-    "report": ("report", "report", "Write a report on one page: the best model, the errors, and warnings."),
+    "report": ("report", "report", "Write a report of a single page: the best model, the errors, and warnings."),
     "diagnostic": (
         "diagnostic",
         "diagnostic",
-        "Compute the sensitivity, specificity, predictive values and more of a test, with limits.",
+        "Compute the sensitivity, the specificity and other measures of a diagnostic test, with confidence limits.",
     ),
     "reproduce": (
         "reproduce",

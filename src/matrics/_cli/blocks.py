@@ -35,7 +35,7 @@ class Piece:
 
     start: int
     stop: int
-    block: Array = None  # the matrices and their keys are read here if only one thread may read the source
+    block: Array = None  # the matrices, which have been read if a single thread has to read the source
     keys: dict[str, Array] | None = None
 
 
@@ -61,7 +61,7 @@ class BlockResult:
 
 
 def joined(pieces: list[BlockResult]) -> BlockResult:
-    """Pieces that follow each other, as one."""
+    """Successive pieces, concatenated."""
     if len(pieces) == 1:
         return pieces[0]
     keys = pieces[0].keys
@@ -88,17 +88,17 @@ class Totals:
     first_invalid: list[int] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
 
-    def add(self, found: BlockResult) -> None:
+    def add(self, block: BlockResult) -> None:
         """Add the results of the next block."""
-        self.matrices = found.stop
-        self.samples += found.samples
-        self.undefined += found.undefined
-        self.invalid += len(found.invalid)
-        self.first_invalid += found.invalid[: MOST_NAMED - len(self.first_invalid)]
-        self.statuses += found.statuses
+        self.matrices = block.stop
+        self.samples += block.samples
+        self.undefined += block.undefined
+        self.invalid += len(block.invalid)
+        self.first_invalid += block.invalid[: MOST_NAMED - len(self.first_invalid)]
+        self.statuses += block.statuses
 
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
@@ -107,18 +107,18 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def in_order(function: Callable[[Given], Made], given: Iterable[Given], workers: int) -> Generator[Made]:
-    """What ``function`` makes of each, in order; few more than ``workers`` are under way or waiting at any time."""
+def in_order(function: Callable[[Item], Made], items: Iterable[Item], workers: int) -> Generator[Made]:
+    """The result of ``function`` for each item, in order; few more than ``workers`` are computed or wait at a time."""
     if workers == 1:
-        yield from map(function, given)
+        yield from map(function, items)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     waiting: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for one in given:
-                waiting.append(pool.submit(function, one))
+            for item in items:
+                waiting.append(pool.submit(function, item))
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -146,8 +146,8 @@ class Progress:
             parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
         if rate:
             parts.append(f"{time_text((self.total - done) / rate)} left")
-        found = (("undefined", self.totals.undefined), ("invalid", self.totals.invalid))
-        return ", ".join([*parts, *(f"{number:,} {what}" for what, number in found if number)])
+        numbers = (("undefined", self.totals.undefined), ("invalid", self.totals.invalid))
+        return ", ".join([*parts, *(f"{number:,} {what}" for what, number in numbers if number)])
 
     @property
     def percent(self) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from matrics._cli.verdicts import (
     compared_scores,
     comparison_result,
     same_samples,
-    show_comparison,
 )
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
-from matrics._files.label_rows import read_labels
+from matrics._files.label_rows import Labelled, read_labels
 from matrics._files.names import Names
 from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
 from matrics._files.rows import name_of
@@ -108,7 +107,7 @@ def compare(
             level=options.read_number("level", level),
             zero=options.read_number("zero-division", zero_division),
         )
-        judged.write(delivery)
+        delivery.write(lambda: judged)
         return
     if not (columns or several or scores or rows_read.answers.as_table) and are_runs(paths, paired_on):
         unused = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
@@ -119,7 +118,6 @@ def compare(
         compare_logs(paths, metrics, options.read_number("level", level), delivery, rows_read.answers)
         return
     check_models(paths, columns, pred, scores=scores, several=several)
-    other = paths[1] if len(paths) > 1 else None
     if paired_on in {*columns, true, *(pred or [Names.pred])}:
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
@@ -148,14 +146,16 @@ def compare(
     )
     if scores:
         unused = {"pred": ",".join(pred or ()), "weight": weight, "prevalence": prevalence}
-        score_names = names_of_scores(scores, names, unused, has_other=other is not None)
+        score_names = names_of_scores(scores, names, unused, has_other=len(paths) > 1)
         score_names = replace(score_names, lower_is_positive=lower_is_positive)
         several = several or bool(score_names.models)
+        chosen.check(score_names.clusters)
         compared = compare_scores(path, score_names, chosen, threshold)
     else:
-        compared = compare_file(path, names, chosen) if other is None else compare_files(paths, names, chosen)
+        chosen.check(names.clusters)
+        compared = compare_labels(paths, names, chosen)
     heading = ", ".join([MODEL] * several + list(columns)) or "file"
-    delivery.write(lambda: comparison_result(compared), lambda console: show_comparison(console, compared, heading))
+    delivery.write(lambda: comparison_result(compared, heading))
 
 
 def check_models(
@@ -181,48 +181,142 @@ def check_models(
         )
 
 
-def compare_file(path: Path, names: Names, chosen: ComparisonOptions) -> Compared:
-    """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
-    chosen.check(names.clusters)
+class Models(NamedTuple):
+    """The labels of models, each with samples of its own, and joined if a column identifies the samples of all."""
+
+    names: list[str]
+    title: str
+    classes: Classes
+    metrics: dict[str, Metric]
+    groups: Array  # the model of each row
+    true: Array
+    pred: Array
+    weights: Array | None
+    joined: Joined | None
+    left_out: tuple[str, ...] = ()
+
+
+def compare_labels(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Compared:
+    """Compare the groups of a file of labels, or two files; ``names.clusters`` is the column of the samples."""
+    models = read_groups(paths[0], names, chosen) if len(paths) == 1 else read_files(paths, names, chosen)
+    weighted = "" if names.weight is None else f", weighted by {names.weight}"
+    titles = [f"{models.title}, {len(models.true):,} samples{weighted}"]
+    if models.joined is None:
+        verdicts, title = _alone(models, chosen)
+    else:
+        verdicts = _together(models.joined, models.metrics, models.classes, chosen)
+        title = _of_same_samples(models.joined.samples, names.clusters, chosen)
+    return Compared(
+        models=models.names,
+        titles=[*titles, title],
+        verdicts=verdicts,
+        metrics=models.metrics,
+        classes=models.classes,
+        chosen=chosen,
+        files=models.names if len(paths) > 1 else [str(paths[0])],
+        samples=len(models.true),
+        paired_on=names.clusters,
+        paired=None if models.joined is None else len(np.unique(models.joined.samples)),
+        left_out=models.left_out,
+    )
+
+
+def read_groups(path: Path, names: Names, chosen: ComparisonOptions) -> Models:
+    """The models of a file: the groups of its rows."""
     labelled = read_labels(path, names, warns=False)
     if len(labelled.names) < 2:
         raise ArgumentError("by", f"expected at least two models to compare, got {len(labelled.names)}")
-    of_true, n = labelled.sides[0], len(labelled.classes)
-    models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
-    for model in range(len(labelled.names)) if names.order is None else ():  # of which each may have words of its own
-        of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
-        refuse_disjoint(str(path), of_true, of_model, names.labels)
     if names.order is None:
+        n = len(labelled.classes)
+        models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
+        for model in range(len(labelled.names)):  # each model may have labels that no other model predicts
+            of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
+            refuse_disjoint(str(path), labelled.sides[0], of_model, names.labels)
         warn_of_odd_labels(str(path), *labelled.sides)
-    classes, metrics = _known(labelled.classes, chosen, ordered=labelled.ordered, apart=labelled.apart)
-    titles = [
-        f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
-    ]
-    if names.weight is not None:
-        titles[0] += f", weighted by {names.weight}"
-    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "chosen": chosen, "files": [str(path)]}
-    about |= {"samples": len(labelled.true), "paired_on": names.clusters}
-    if names.clusters is None:
-        verdicts, title = _alone(
-            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, classes, chosen
-        )
-        return Compared(labelled.names, [*titles, title], verdicts, **about)
-    both = joined(
+    rows = (labelled.groups, labelled.true, labelled.pred)
+    both = names.clusters and joined(
         *(labelled.groups, labelled.samples, labelled.true, labelled.pred),
         names=labelled.names,
         sample_names=labelled.sample_names,
         column=names.clusters,
         weights=labelled.weights,
     )
-    verdicts = _together(both, metrics, labelled.classes, chosen)
-    number = len(np.unique(both.samples))
-    titles.append(_of_same_samples(both.samples, names.clusters, chosen))
-    return Compared(labelled.names, titles, verdicts, paired=number, **about)
+    title = f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes"
+    return Models(labelled.names, title, *_measured(labelled, chosen), *rows, labelled.weights, both or None)
+
+
+def read_files(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Models:
+    """Two files, each with the predictions of a model; rows of samples that only one file has are left out."""
+    if paths[0] == paths[1]:
+        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same file twice")
+    files = TwoFiles.read(paths, names)
+    files.refuse_disjoint(names.labels)
+    measured = _measured(files, chosen)
+    both, only = (None, ([], [])) if names.clusters is None else join(files, names.clusters)
+    files.warn()  # after the errors, so that an error is the only line on stderr
+    groups = np.repeat([0, 1], [len(labelled.true) for labelled in files.rows])
+    true, pred = (np.concatenate(sides) for sides in zip(files.labels(0), files.labels(1), strict=True))
+    weights = None if names.weight is None else np.concatenate([labelled.weights for labelled in files.rows])
+    title = f"{' and '.join(files.files)}: {len(files.classes)} classes"
+    sides = zip(files.files, only, strict=True)
+    left_out = tuple(f"left out {named(samples)}, which only {file} has" for file, samples in sides if samples)
+    return Models(list(files.files), title, *measured, groups, true, pred, weights, both, left_out)
+
+
+def _measured(labels: Labelled | TwoFiles, chosen: ComparisonOptions) -> tuple[Classes, dict[str, Metric]]:
+    """The classes of the labels, and the measures of the option for these classes."""
+    number = len(labels.classes)
+    known = functools.partial(
+        Classes.of, number, labels.classes, chosen.positive, ordered=labels.ordered, apart=labels.apart
+    )
+    metrics = measures(chosen.metrics, known)  # calls it, so that an error in the positive class names its option
+    return known(), metrics
+
+
+def _alone(models: Models, chosen: ComparisonOptions) -> tuple[list[ModelVerdict], str]:
+    """The verdicts on models with samples of their own, and a line about them."""
+    chosen.refuse_draws()
+    target = Target.read(chosen.prevalence, models.classes)
+    n, number = models.classes.number, int(models.groups.max()) + 1
+    bins, shape = (models.groups * n + models.true) * n + models.pred, (number, n, n)
+    weights = models.weights
+    stack = np.bincount(bins, weights, number * n * n).reshape(shape)
+    squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
+    given: dict[str, Any] = {"level": chosen.level, "zero_division": chosen.zero_division}
+    if target is not None:
+        given["prevalence"] = target.shares
+    there = "" if target is None else f" {target.title}"
+    verdicts = judged_alone(stack, models.metrics, models.classes.texts, squared_weights=squares, **given)
+    return verdicts, (
+        f"{in_percent(chosen.level)} intervals{there}; models on different samples (for the same samples: "
+        "--paired-on COLUMN)"
+    )
+
+
+def _of_same_samples(samples: Array, column: str | None, chosen: ComparisonOptions) -> str:
+    number = len(np.unique(samples))
+    same = f"on the same {number:,} samples ({column}){repeats(len(samples), number)}"
+    return f"{same}; {in_percent(chosen.level)}, {chosen.drawn}"
+
+
+def _together(
+    rows: Joined, metrics: dict[str, Metric], classes: Classes, chosen: ComparisonOptions
+) -> list[ModelVerdict]:
+    """The verdicts on models with the same samples."""
+    return judged_together(
+        *rows[:3],
+        metrics,
+        classes.texts,
+        level=chosen.level,
+        num=chosen.num,
+        rng=chosen.seed or 0,
+        zero_division=chosen.zero_division,
+        sample_weight=rows.weights,
+    )
 
 
 def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thresholds: str | None) -> Compared:
     """Compare models by their scores for the same samples: measures of the scores, and those of their predictions."""
-    chosen.check(names.clusters)
     source = read_scores(path, names)
     models, true, scores, samples = same_samples(source, str(names.clusters))
     verdicts = compared_scores(models, true, scores, samples, chosen.level, turned=True)
@@ -236,8 +330,7 @@ def compare_scores(path: Path, names: ScoreNames, chosen: ComparisonOptions, thr
     else:
         metrics = measures(chosen.metrics, lambda: known)
         predictions = (scores >= source.directed(np.asarray(at))[:, None]).astype(np.int64)
-        classes = tuple(map(str, known.labels or ()))
-        verdicts += _together(Joined(true, predictions, samples, scores), metrics, classes, chosen)
+        verdicts += _together(Joined(true, predictions, samples, scores), metrics, known, chosen)
         side = "at most " if source.lower_is_positive else ""
         titles.append(f"predictions from a score of {side}{', '.join(f'{x:.10g}' for x in dict.fromkeys(at))}")
     return Compared(
@@ -275,7 +368,7 @@ def names_of_scores(scores: list[str], names: Names, unused: dict[str, str | Non
 
 
 def _thresholds(text: str | None, models: list[str], scores: Array) -> list[float] | None:
-    """The threshold of each model: one for all, or ``model=threshold`` of each; 0.5 of probabilities, if none is given.
+    """The threshold of each model: the same for all, or ``model=threshold`` of each; by default 0.5 of probabilities.
 
     None for other scores.
     """
@@ -294,94 +387,3 @@ def _thresholds(text: str | None, models: list[str], scores: Array) -> list[floa
     if set(numbers) != set(models) or len(parts) != len(models):
         raise ArgumentError("threshold", f"{expected} {', '.join(models)}, got {quoted(text)}")
     return [numbers[name] for name in models]
-
-
-def compare_files(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Compared:
-    """Compare two files, each with the predictions of one model; ``names.clusters`` is the column that joins them."""
-    chosen.check(names.clusters)
-    if paths[0] == paths[1]:
-        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
-    found = TwoFiles.read(paths, names)
-    found.refuse_disjoint(names.labels)
-    classes, metrics = _known(found.classes, chosen, ordered=found.ordered, apart=found.apart)
-    counts = [len(one.true) for one in found.rows]
-    weighted = "" if names.weight is None else f", weighted by {names.weight}"
-    titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
-    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "chosen": chosen, "files": list(found.files)}
-    about |= {"samples": sum(counts), "paired_on": names.clusters}
-    both = None if names.clusters is None else join(found, names.clusters)
-    found.warn()  # after the errors, which are one line
-    if both is None:
-        true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
-        weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
-        files = np.repeat([0, 1], counts)
-        verdicts, title = _alone((files, true, pred, weights), metrics, classes, chosen)
-        return Compared(list(found.files), [*titles, title], verdicts, **about)
-    rows, only = both
-    verdicts = _together(rows, metrics, found.classes, chosen)
-    sides = zip(found.files, only, strict=True)
-    left_out = tuple(f"left out {named(of_one)}, which only {file} has" for file, of_one in sides if of_one)
-    titles.append(_of_same_samples(rows.samples, names.clusters, chosen))
-    number = len(np.unique(rows.samples))
-    return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
-
-
-def _known(
-    labels: tuple[str, ...], chosen: ComparisonOptions, *, ordered: bool, apart: tuple[tuple[int, str], ...]
-) -> tuple[Classes, dict[str, Metric]]:
-    known = functools.partial(Classes.of, len(labels), labels, chosen.positive, ordered=ordered, apart=apart)
-    metrics = measures(chosen.metrics, known)  # an error in the positive class names its option
-    return known(), metrics
-
-
-def _alone(
-    rows: tuple[Array, Array, Array, Array | None],
-    metrics: dict[str, Metric],
-    known: Classes,
-    chosen: ComparisonOptions,
-) -> tuple[list[ModelVerdict], str]:
-    """The verdicts on models with samples of their own, and a line about them.
-
-    ``rows`` are the models, the true and the predicted classes and the weights.
-    """
-    chosen.refuse_draws()
-    target, classes = Target.read(chosen.prevalence, known), tuple(map(str, known.labels or ()))
-    models, true, pred, weights = rows
-    n, number = len(classes), int(models.max()) + 1
-    bins, shape = (models * n + true) * n + pred, (number, n, n)
-    stack = np.bincount(bins, weights, number * n * n).reshape(shape)
-    squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
-    given: dict[str, Any] = {"level": chosen.level, "zero_division": chosen.zero_division}
-    if target is not None:
-        given["prevalence"] = target.shares
-    there = "" if target is None else f" {target.title}"
-    verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
-    return verdicts, (
-        f"{in_percent(chosen.level)} intervals{there}; models on different samples (for the same samples: "
-        "--paired-on COLUMN)"
-    )
-
-
-def _of_same_samples(samples: Array, column: str | None, chosen: ComparisonOptions) -> str:
-    number = len(np.unique(samples))
-    same = f"on the same {number:,} samples ({column}){repeats(len(samples), number)}"
-    return f"{same}; {in_percent(chosen.level)}, {chosen.drawn}"
-
-
-def _together(
-    rows: Joined,
-    metrics: dict[str, Metric],
-    classes: tuple[str, ...],
-    chosen: ComparisonOptions,
-) -> list[ModelVerdict]:
-    """The verdicts on models with the same samples."""
-    return judged_together(
-        *rows[:3],
-        metrics,
-        classes,
-        level=chosen.level,
-        num=chosen.num,
-        rng=chosen.seed or 0,
-        zero_division=chosen.zero_division,
-        sample_weight=rows.weights,
-    )

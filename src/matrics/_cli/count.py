@@ -1,4 +1,4 @@
-"""``matrics count`` and ``matrics merge``: labels counted on many machines, and scored on one."""
+"""``matrics count`` and ``matrics merge``: labels are counted on many machines, and the counts added up."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
         refuse_disjoint(given.file, counts.sides[0], counts.foreign, given.names.labels)
         if not given.is_log:
             warn_of_odd_labels(given.file, *counts.sides)
-    found = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
-    delivery.write(lambda: found)
+    result = count_result(counts, given.names, given.file, [f"{given.file}: {_described(counts)}"])
+    delivery.write(lambda: result)
 
 
 def _described(counts: SortedCounts) -> str:

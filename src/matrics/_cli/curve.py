@@ -17,13 +17,13 @@ from matrics._cli import options
 from matrics._cli.measures import measures, plug_in, reasons_of
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, refuse_same, sorted_rows
 from matrics._cli.scored import FilePath, ScoredRun, ScoreOptions, write_tables
-from matrics._cli.screen import show
-from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, show_verdicts
+from matrics._cli.verdicts import APART, ComparisonOptions, compared_scores, rows_of, same_samples, views_of
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
 from matrics._quoting import quoted
-from matrics._ranking.state_names import CALIBRATION, divided
+from matrics._ranking.inference.names import CALIBRATION, MEASURES, read_measures
+from matrics._ranking.state_names import divided
 from matrics._reporting.verdicts import judged_together
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
@@ -31,8 +31,6 @@ from matrics._wording import REVERSED, counted, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.console import Console
 
     from matrics._files.scores import ScoreNames
     from matrics._reporting.verdicts import ModelVerdict
@@ -58,7 +56,7 @@ def curve(
         list[str] | None,
         options.option(
             "NAME[,NAME]",
-            "Measures at thresholds: mcc,f1; or of the scores: auroc,ece; repeatable.",
+            "Measures at thresholds: mcc,f1; or of the scores: auroc,ece,precision_at_k(k=100); repeatable.",
             default=CURVE_METRICS,
         ),
     ] = None,
@@ -111,7 +109,7 @@ def curve(
     if delivery.blocks:
         _write(run, delivery.blocks, table)
     elif paired_on is not None:
-        delivery.write(lambda: comparison_result(run), lambda console: show_comparison(console, run))
+        delivery.write(lambda: comparison_result(run))
     elif table == "areas":
         delivery.write(lambda: areas_result(run))
     else:
@@ -121,14 +119,12 @@ def curve(
 RECALL = "recall[1]"
 # What a prevalence does not change, in words.
 OF_SAMPLES = "areas and losses: of the samples as they are"
-HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
-# That of the calibration error is drawn, and so it is shown to those who ask for it.
-HIGHER |= {CALIBRATION: False}
+AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurveRun(ScoredRun):
-    """The curves of one file."""
+    """The curves of a file."""
 
     thresholds: Array | None  # None: all
     paired_on: str | None = None
@@ -136,8 +132,8 @@ class CurveRun(ScoredRun):
 
     @property
     def seed(self) -> int | None:
-        """Where the limits of the calibration error come from, if it is shown."""
-        return 0 if CALIBRATION in self.of_scores else None
+        """Where the limits come from that are drawn: of the calibration error and of points of a curve."""
+        return None if {*self.of_scores} <= {*AREAS, *LOSSES} else 0
 
     @property
     def titles(self) -> list[str]:
@@ -148,7 +144,8 @@ class CurveRun(ScoredRun):
     def compared(self) -> tuple[list[str], list[ModelVerdict]]:
         """The models, and their comparisons by the scores of the same samples, and by measures at the thresholds."""
         names, true, scores, samples = same_samples(self.source, str(self.paired_on))
-        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False)
+        metrics = self.names_of_scores if self.of_scores else None
+        verdicts = compared_scores(names, true, scores, samples, self.level, turned=False, metrics=metrics)
         side = "up to" if self.source.lower_is_positive else "from"
         for threshold in [] if self.thresholds is None else self.thresholds.tolist():
             predictions = (scores >= self.source.directed(threshold)).astype(np.int64)
@@ -187,8 +184,8 @@ class CurveRun(ScoredRun):
             true, scores, names, zero_division=self.zero_division, workers=-1, **given
         )
 
-    def _stacked(self, found: Any) -> Array:
-        return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
+    def _stacked(self, scores: Any) -> Array:
+        return np.column_stack([np.asarray(scores[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> tuple[Array, Array, bool]:
         """Thresholds where recall reaches these values, the measures there, and whether there are others.
@@ -196,8 +193,8 @@ class CurveRun(ScoredRun):
         Of measures that are best at none of these, the threshold at which they are is among them. Thresholds that are
         given are all shown.
         """
-        found = self._curve(position, RECALL)
-        thresholds, values, recall = found.thresholds, self._stacked(found), found[RECALL]
+        curve = self._curve(position, RECALL)
+        thresholds, values, recall = curve.thresholds, self._stacked(curve), curve[RECALL]
         count = len(thresholds)
         if not recalls or self.thresholds is not None or count <= len(recalls):
             return thresholds, values, False
@@ -216,21 +213,29 @@ class CurveRun(ScoredRun):
         """Whether all scores are between 0 and 1."""
         return all(((scores >= 0) & (scores <= 1)).all() for _, scores in self.source.groups)
 
+    @property
+    def names_of_scores(self) -> list[str]:
+        """The measures of scores: areas, losses of probabilities, and those of the option --metrics."""
+        return list(dict.fromkeys([*AREAS, *(LOSSES if self.are_probabilities else ()), *self.of_scores]))
+
     def of_position(self, position: int) -> dict[str, float]:
         """What does not depend on a threshold: samples, and measures of the scores."""
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
-        usual = [name for name in HIGHER if name != CALIBRATION and (self.are_probabilities or HIGHER[name])]
-        names = list(dict.fromkeys([*usual, *self.of_scores]))
-        for name, found in matrics.ranking.interval(true, scores, names, level=self.level, rng=self.seed).items():
-            facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
+        options: dict[str, Any] = {"level": self.level, "rng": self.seed}
+        for name, limits in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
+            parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
+            facts |= {key: float(value) for key, value in parts.items()}
         return facts
 
 
 def _divided(metrics: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The measures of scores among those of the option, by the names of their functions, and the other measures."""
-    of_scores, others = divided(metrics, HIGHER)
-    return tuple(dict.fromkeys(map(spec_of, of_scores))), others
+    names, others = divided(metrics, MEASURES)
+    of_scores = tuple(dict.fromkeys(map(spec_of, names)))
+    if of_scores:
+        read_measures(of_scores, are_probabilities=True)  # raises for options that they do not have
+    return of_scores, others
 
 
 def _read_thresholds(text: str | None) -> tuple[Array | None, bool]:
@@ -292,22 +297,17 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
     )
 
 
-def show_comparison(console: Console, run: CurveRun) -> None:
-    """Print the models by their scores for the same samples."""
-    compared = run.compared()  # before anything is printed
-    show(console, *run.titles)
-    show_verdicts(console, *compared, run.source.heading)
-
-
 def comparison_result(run: CurveRun) -> Result:
     """The models by their scores for the same samples, and the measures of each."""
     at = None if run.thresholds is None else run.thresholds.tolist()
-    about = {**run.facts, "level": run.level, "seed": None if at is None else 0, "paired_on": run.paired_on}
+    about = {**run.facts, "level": run.level, "seed": run.seed if at is None else 0, "paired_on": run.paired_on}
     about |= {} if at is None else {"thresholds": at}
-    rows = rows_of(*run.compared())
+    models, verdicts = run.compared()
+    rows = rows_of(models, verdicts)
     order = (*("measure", "model", "estimate", "low", "high", "status"), *APART, "p_value", "tied", "probability_best")
     rows = {name: rows[name] for name in order if name in rows}
-    return Result("curve", run.titles, about, rows, tables={"curves": _of_scores(run)})
+    tables, views = {"curves": _of_scores(run)}, views_of(models, verdicts, run.source.heading)
+    return Result("curve", run.titles, about, rows, tables=tables, views=views)
 
 
 def areas_result(run: CurveRun) -> Result:
@@ -327,7 +327,8 @@ def _of_scores(run: CurveRun) -> Rows:
     refuse_same("format", [*run.keys, *facts[0]])
     why = "samples of both classes are needed"
     rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}
-    rows |= {name: replace(rows[name], measured=Measured(name, "", HIGHER[name])) for name in HIGHER if name in rows}
+    for name, measure in read_measures(run.names_of_scores, are_probabilities=run.are_probabilities).items():
+        rows[name] = replace(rows[name], measured=Measured(name, "", measure.higher_is_better))
     return keys_of(run.source.columns(0, run.source.count)) | rows
 
 
@@ -340,7 +341,7 @@ def _best(measured: Measured, values: Array) -> Array:
 
 
 def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[str]) -> None:
-    """Raise for a column of samples that is another one as well, without models, and for options without an effect."""
+    """Raise for a column of samples that has another meaning, without models, and for options without an effect."""
     paired_on, thresholds = given["paired-on"], given["thresholds"]
     if not names.by:
         raise ArgumentError("paired_on", f"expected --by COLUMN with it, of the models, got {quoted(paired_on)} alone")
@@ -349,7 +350,9 @@ def _check_paired(names: ScoreNames, given: dict[str, Any], of_scores: Sequence[
             "paired_on", f"expected a column that is neither the model, a label nor a score, got {quoted(paired_on)}"
         )
     why = "no such option with --paired-on, which compares models on the samples as they are"
-    options.refuse(why, {"prevalence": given["prevalence"], "metrics": of_scores})
+    options.refuse(why, {"prevalence": given["prevalence"]})
+    if CALIBRATION in of_scores:
+        raise ArgumentError("metrics", f"expected measures whose differences have limits, got {CALIBRATION}")
     if thresholds == "all":
         raise ArgumentError("thresholds", "expected numbers with --paired-on, got 'all'")
     if thresholds is None:

@@ -8,29 +8,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli import options
 from matrics._cli.matrices import MatrixOptions, MatrixRequest, open_matrices, opened
-from matrics._cli.results import Result, column, plain_size
-from matrics._cli.writers import WRITERS, read_delivery
+from matrics._cli.results import Column, Result, Rows, View, column, plain_size
+from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import read_labels
 from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import ROW
 from matrics._quoting import quoted
-from matrics._tables import latex
-from matrics._tables.markdown import cell
+from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
+from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
+from matrics._wording import in_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matrics._files.source import MatrixSource
     from matrics.results import DiagnosticComparison, DiagnosticGroups, DiagnosticTable
+
+Array = Any
 
 NO_COUNTS = "the measure is no share of samples"
 NO_SAMPLES = "0/0: there are no such samples"
@@ -39,7 +42,7 @@ PrevalenceOfClass = Annotated[
     str | None,
     options.option(
         "NUMBER[,NUMBER]",
-        "Shares of the positive class where the test will be used: 0.02 or 0.01,0.08.",
+        "How frequent the positive class is where the test will be used: 0.02, or several: 0.01,0.08.",
         default="that of the samples",
     ),
 ]
@@ -52,10 +55,16 @@ def diagnostic(
     data: MatrixOptions,
     scores: Annotated[
         str | None,
-        options.option("COLUMN", "A column of measured values in place of --pred.", "--scores", "--y-score"),
+        options.option(
+            "COLUMN",
+            "The column of measured values that --threshold divides, in place of --pred.",
+            "--scores",
+            "--y-score",
+        ),
     ] = None,
     threshold: Annotated[
-        str | None, options.option("NUMBER", "Values of at least this are positive results; with --scores.")
+        str | None,
+        options.option("NUMBER", "The cut-off of --scores: values of at least this number are positive results."),
     ] = None,
     lower_is_positive: options.LowerIsPositive = False,
     prevalence: PrevalenceOfClass = None,
@@ -63,12 +72,19 @@ def diagnostic(
     level: options.Level = "0.95",
     method: Annotated[
         str | None,
-        options.option("wilson|agresti_coull|clopper_pearson|jeffreys", "The limits of proportions.", default="wilson"),
+        options.option(
+            "wilson|agresti_coull|clopper_pearson|jeffreys",
+            "How the limits of proportions are computed.",
+            default="wilson",
+        ),
     ] = None,
     format_: options.Format = None,
-    output: options.FileOutput = None,
+    output: Annotated[
+        str | None,
+        options.option("FILE|-", "A file for the table: .json, .csv, .md, .tex, .txt or .docx (Word).", default="-"),
+    ] = None,
 ) -> None:
-    """Compute the sensitivity, specificity, predictive values and more of a test, with limits."""
+    """Compute the sensitivity, the specificity and other measures of a diagnostic test, with confidence limits."""
     columns = options.column_names(by)
     document = output if output is not None and str(output).lower().endswith(".docx") else None
     if document is not None and format_ is not None:
@@ -104,13 +120,7 @@ def diagnostic(
     if document is not None:
         table.to_docx(str(document))
         return
-    text = Text(f"{file}:{chr(10) if columns else ' '}{table}")
-    writers = {  # tables for papers have n/N, and limits in brackets
-        **WRITERS,
-        "latex": lambda _: f"{latex.comment(file)}\n{table.to_latex()}\n",
-        "markdown": lambda _: f"{cell(file)}:\n\n{table.to_markdown()}\n",
-    }
-    delivery.write(lambda: result, lambda console: console.print(text, soft_wrap=True), writers)
+    delivery.write(lambda: result)
 
 
 def _labelled(path: Path, request: MatrixRequest) -> tuple[MatrixSource, str | None]:
@@ -137,7 +147,7 @@ def _measured(path: Path, request: MatrixRequest, *, lower_is_positive: bool) ->
 def _tables(
     source: MatrixSource, request: MatrixRequest, shares: list[float], given: dict[str, Any]
 ) -> DiagnosticTable | DiagnosticGroups:
-    """The table of one matrix, or the tables of groups."""
+    """The table of a single matrix, or those of groups."""
     number_of_matrices = math.prod(source.batch)
     if number_of_matrices != 1 and not request.by:
         raise ValueError(f"{source.file}: expected one matrix, or the labels of one test, got {number_of_matrices:,}")
@@ -193,9 +203,16 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
         "p_value": column(table.p_value, undefined="the tests do not differ, or there are no such samples"),
         "status": column(table.status, is_status=True),
     }
+    view = {"measure": _key(table.measures)}
+    for k, name in enumerate(table.names):
+        fractions = _fractions(table.numerator[:, k], table.denominator[:, k])
+        view[f"{name}/numerator"] = column(fractions, title=f"n/N of {name}")
+        view[f"{name}/estimate"] = replace(rows[f"{name}/estimate"], title=name)
+    view |= _limited("difference", rows, table.level, signs=True)
+    view["p_value"] = replace(rows["p_value"], title="p")
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
-    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows)
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
 
 
 def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -> Result:
@@ -216,8 +233,24 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         "p_value": column([table.p_value[k] for _, k, _, _ in parts], undefined="there is no test"),
         "status": column([int(frame.status[k]) for _, k, _, frame in parts], is_status=True),
     }
-    facts = {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level}
-    return Result("diagnostic", [f"{file}: {overall.title()}"], facts, rows, remarks=overall.remarks())
+    is_first = [frame is frames[0][1] for *_, frame in parts]
+    view = {
+        "measure": _key([name if first else "" for (name, *_), first in zip(parts, is_first, strict=True)]),
+        ",".join(by): _key([group or OVERALL for *_, group, _ in parts]),
+        "numerator": _key([as_fraction(frame.numerator[k], frame.denominator[k]) for _, k, _, frame in parts], "n/N"),
+        **_limited("estimate", rows, overall.level, signs=True),
+        "p_value": column(
+            [p if first else "" for p, first in zip(rows["p_value"].values, is_first, strict=True)], title="p"
+        ),
+    }
+    return Result(
+        "diagnostic",
+        [f"{file}: {overall.title()}"],
+        {"file": file, "by": list(by), "positive": overall.positive, "level": overall.level},
+        rows,
+        remarks=overall.remarks(),
+        views=[View(view, below=[ABOUT_P])],
+    )
 
 
 def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Result:
@@ -242,4 +275,27 @@ def _result(table: DiagnosticTable, file: str, prevalence: list[float]) -> Resul
         "level": table.level,
         **({"prevalence": prevalence} if prevalence else {}),
     }
-    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks())
+    view = {
+        "measure": _key(table.names),
+        "numerator": _key(_fractions(table.numerator, table.denominator), "n/N"),
+        "method": _key(table.method),
+        **_limited("estimate", rows, table.level, signs=False),  # remarks explain statuses in the words of the table
+    }
+    return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, remarks=table.remarks(), views=[View(view)])
+
+
+def _key(values: Sequence[str], title: str = "") -> Column:
+    """A column of texts that people read before the numbers."""
+    return column(values, is_key=True, title=title)
+
+
+def _fractions(numerator: Array, denominator: Array) -> list[str]:
+    return list(map(as_fraction, numerator.tolist(), denominator.tolist()))
+
+
+def _limited(name: str, rows: Rows, level: float, *, signs: bool) -> Rows:
+    """A column of values with their limits, for people, and the signs of their statuses."""
+    title = f"{'value' if name == 'estimate' else name} [{in_percent(level)} limits]"
+    values = replace(rows[name], title=title, status="status" if signs else "")
+    limits = {f"{name}_low": rows["low"], f"{name}_high": rows["high"]}
+    return {name: values, **limits, **({"status": rows["status"]} if signs else {})}

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
-from rich.text import Text
 
 from matrics._cli import options
 from matrics._cli.gate_files import FileOptions, read_files
 from matrics._cli.judged_files import JudgeOptions
 from matrics._cli.matrices import MatrixOptions
 from matrics._cli.measures import about_classes, plug_in
-from matrics._cli.results import Result, column, plain_size
-from matrics._cli.screen import show, show_statuses, sign_of, text_table
+from matrics._cli.results import Result, Rows, View, column, plain_size
 from matrics._cli.writers import WRITERS, Delivery, as_markdown, read_delivery
 from matrics._errors import ArgumentError
-from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import Other, read_requirements
+from matrics._gates.verdicts import check_options, decide
 from matrics._quoting import quoted
 from matrics._uncertainty.options import check_level
 from matrics._wording import in_percent, plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from matrics._cli.gate_files import GateFiles
+    from matrics._cli.gate_counts import GateFiles
     from matrics.results import GateResult
 
 
@@ -43,36 +39,40 @@ def gate(
     require: Annotated[
         list[str] | None,
         options.option(
-            '"NAME >= NUMBER"', r"A bound of a measure, by >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
+            '"NAME >= NUMBER"', r"A bound of a measure, with >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
-        Path | None, options.option("OLD", "A file of another model, as FILE is one.", default="none")
+        Path | None,
+        options.option("OLD", "The file of the model to compare with, of the same kind as FILE.", default="none"),
     ] = None,
     paired_on: Annotated[
-        str | None, options.option("COLUMN", "The column of the samples, if both files are of the same samples.")
+        str | None,
+        options.option("COLUMN", "The column that identifies the samples, if both files contain the same samples."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         options.option(
-            "NAME[,NAME]", "Measures that may not be worse than those of the baseline, or of the reference; repeatable."
+            "NAME[,NAME]", "Measures that must not be worse than in the baseline or in the reference group; repeatable."
         ),
     ] = None,
-    margin: Annotated[str, options.option("NUMBER", "By how much these may be worse than the other's.")] = "0",
+    margin: Annotated[str, options.option("NUMBER", "How much worse the measures of --metrics may be.")] = "0",
     by: Annotated[
         list[str] | None,
-        options.option("COLUMN[,COLUMN]", "Every requirement is for each group of samples: a month; repeatable."),
+        options.option(
+            "COLUMN[,COLUMN]", "Each requirement applies to each group of samples, such as a month; repeatable."
+        ),
     ] = None,
     reference: Annotated[
         str | None,
-        options.option("COLUMN=VALUE", "The group with which each other group is compared: month=2026-01."),
+        options.option("COLUMN=VALUE", "The group that all other groups are compared with: month=2026-01."),
     ] = None,
     correction: Annotated[
         str | None,
         options.option(
             "none|bonferroni",
             "Whether limits are adjusted for the number of groups.",
-            default="bonferroni for differences from the reference",
+            default="bonferroni for differences",
         ),
     ] = None,
     scores: Annotated[
@@ -85,6 +85,7 @@ def gate(
         ),
     ] = None,
     threshold: options.Threshold = None,
+    lower_is_positive: options.LowerIsPositive = False,
     plugin: options.Plugin = None,
     data: MatrixOptions,
     weight: options.Weight = None,
@@ -94,7 +95,7 @@ def gate(
     level: options.Level = "0.95",
     zero_division: options.ZeroDivision = "nan",
     on_undecided: Annotated[
-        str | None, options.option("pass|fail", "What undecided counts as.", default="exit code 3")
+        str | None, options.option("pass|fail", "The verdict in place of undecided.", default="exit code 3")
     ] = None,
     format_: Annotated[
         str | None,
@@ -109,12 +110,12 @@ def gate(
         str | None,
         options.option(
             "FILE|-",
-            "Write them here, and the table on the screen: .json, .csv, .md, .tex, .txt; .xml is JUnit.",
+            "A file for the verdicts: .json, .csv, .md, .tex, .txt or .xml (JUnit); the screen has the table as well.",
             default="-",
         ),
     ] = None,
     github: Annotated[
-        bool, options.flag("Also add Markdown to the summary of a step of GitHub Actions.", "--github")
+        bool, options.flag("Also append the tables to the summary of a step in GitHub Actions.", "--github")
     ] = False,
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
@@ -135,7 +136,14 @@ def gate(
     )
     check_level(share)
     rows_read = reading.read(data.true, data.pred)
-    request = data.request(by=columns, scores=scores, threshold=threshold, weight=weight, reading=rows_read)
+    request = data.request(
+        by=columns,
+        scores=scores,
+        threshold=threshold,
+        lower_is_positive=lower_is_positive,
+        weight=weight,
+        reading=rows_read,
+    )
     judging.check(data.true)
     kind: Any = correction  # of the two that are checked
     requirements = [*(require or []), *(metrics or [])]
@@ -143,7 +151,7 @@ def gate(
     files = read_files(path, request, further, requirements)
     are_probabilities = files.samples.are_probabilities
     bounds = read_requirements(requirements, files.classes, allowed, other=other, are_probabilities=are_probabilities)
-    outcome = judged(
+    outcome = decide(
         bounds,
         files.samples,
         files.classes,
@@ -153,10 +161,9 @@ def gate(
         zero_division=zero,
     )
     result = gate_result(outcome, files)
-    show_verdicts = functools.partial(show_gate, outcome=outcome, files=files)
     if delivery.output is not None:
-        Delivery().print(show_verdicts)
-    delivery.write(lambda: result, show_verdicts, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
+        Delivery().write(lambda: result)
+    delivery.write(lambda: result, {**WRITERS, "junit": lambda _: as_junit(outcome, files)})
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.write(f"### matrics gate\n\n{as_markdown(result)}\n")
@@ -187,57 +194,24 @@ def _summary() -> Path:
 
 STYLES = {"pass": "bold green", "fail": "bold red", "undecided": "bold yellow"}
 CODES = {"pass": 0, "fail": 1, "undecided": 3}
-
-
-def show_gate(console: Console, outcome: GateResult, files: GateFiles) -> None:
-    """Print a table of the requirements, what is missing, and the verdict."""
-    levels = {row.level for row in outcome.requirements}
-    interval = f"{in_percent(outcome.level)} interval" if levels == {outcome.level} else "interval"
-    groups = [", ".join(files.facts["by"])] if outcome.groups else []
-    number = 1 + len(groups)
-    shown = text_table("requirement", *groups, "verdict", "value", interval, right=slice(1 + number, 2 + number))
-    for row in outcome.requirements:
-        verdict = Text(row.verdict, STYLES[row.verdict])
-        value, limits = row.in_words
-        names = [plain(row.title), *([plain(row.group)] if groups else [])]
-        shown.add_row(*map(Text, names), verdict, Text(value), Text(limits + sign_of(row.status).strip()))
-    show(console, *files.titles, "", shown)
-    show_statuses(console, Counter(int(row.status) for row in outcome.requirements), signs=True)
-    errors = [f"  {error}" for error in outcome.errors] if outcome.found != "pass" else []
-    last = Text(_verdict(outcome), STYLES[outcome.verdict])
-    for part in (outcome.adjustments, _needs(outcome), ["most frequent errors:", *errors] if errors else [], [last]):
-        if part:
-            show(console, "", *part)
+TITLE_OF_ERRORS = "most frequent errors, and their share of the true class"
 
 
 def gate_result(outcome: GateResult, files: GateFiles) -> Result:
     """A row for each requirement, and the most frequent errors."""
-    every, first = outcome.requirements, outcome.requirements[0]
+    requirements, first = outcome.requirements, outcome.requirements[0]
     undefined = {"estimate": "the measure is undefined", "needed": "no number of samples is needed, or none decides"}
-    groups = ("group", "level", "adjusted_for") if outcome.groups else ()
-    names = (
-        "requirement",
-        "title",
-        *groups[:1],
-        "verdict",
-        "estimate",
-        "low",
-        "high",
-        "limit",
-        "samples",
-        "unit",
-        "needed",
-    )
-    names += groups[1:]
+    names = ["requirement", "title", *["group"] * bool(outcome.groups), "verdict", "estimate", "low", "high", "limit"]
+    names += ["samples", "unit", "needed", *["level", "adjusted_for"] * bool(outcome.groups)]
     rows = {
         name: column(
-            [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in every],
+            [plain_size(row.samples) if name == "samples" else getattr(row, name) for row in requirements],
             undefined=undefined.get(name, "there are no limits"),
             status="status" if name in ("estimate", "low", "high") else "",
         )
         for name in names
     }
-    rows["status"] = column([int(row.status) for row in every], is_status=True)
+    rows["status"] = column([int(row.status) for row in requirements], is_status=True)
     facts = {
         "verdict": outcome.verdict,
         "exit_code": CODES[outcome.verdict],
@@ -256,9 +230,36 @@ def gate_result(outcome: GateResult, files: GateFiles) -> Result:
         "samples": column([plain_size(error.samples) for error in outcome.errors]),
         "share": column([error.share for error in outcome.errors]),
     }
-    tables = {"errors": errors} if outcome.found != "pass" and outcome.errors else {}
-    remarks = [*outcome.adjustments, *_needs(outcome)]
-    return Result("gate", [_verdict(outcome), *files.titles], facts, rows, tables=tables, remarks=remarks)
+    tables = {"errors": errors} if outcome.verdict_by_limits != "pass" and outcome.errors else {}
+    return Result(
+        "gate",
+        files.titles,
+        facts,
+        rows,
+        tables=tables,
+        remarks=[*outcome.adjustments, *_needs(outcome)],
+        views=[_verdicts(outcome, files, rows), *map(_most_frequent, tables.values())],
+        conclusion=_verdict(outcome),
+        style=STYLES[outcome.verdict],
+    )
+
+
+def _verdicts(outcome: GateResult, files: GateFiles, rows: Rows) -> View:
+    """The table of the requirements for people."""
+    is_same = {row.level for row in outcome.requirements} == {outcome.level}
+    value = f"value [{in_percent(outcome.level)} limits]" if is_same else "value [limits]"
+    keys = {"requirement": rows["title"], "verdict": replace(rows["verdict"], styles=STYLES)}
+    if outcome.groups:
+        keys = {"requirement": rows["title"], ", ".join(files.facts["by"]): rows["group"], **keys}
+    values = {value: rows["estimate"], f"{value}/low": rows["low"], f"{value}/high": rows["high"]}
+    names = {name: replace(part, is_key=True) for name, part in keys.items()}
+    return View({**names, **values, "status": rows["status"]})
+
+
+def _most_frequent(errors: Rows) -> View:
+    """The table of the errors for people."""
+    keys = {f"{name} class": replace(errors[name], is_key=True) for name in ("true", "predicted")}
+    return View({**keys, "samples": errors["samples"], "share": errors["share"]}, TITLE_OF_ERRORS)
 
 
 def _needs(outcome: GateResult) -> list[str]:
@@ -267,19 +268,19 @@ def _needs(outcome: GateResult) -> list[str]:
 
 
 def as_junit(outcome: GateResult, files: GateFiles) -> str:
-    """A test case for each requirement; one that is undecided is an error, or what it counts as."""
+    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided says otherwise."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()
-    for one in outcome.requirements:
-        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(one.name))
-        kind = {"pass": "", "fail": "failure", "undecided": "error"}[one.verdict]
-        if one.verdict == "undecided" and outcome.on_undecided is not None:
+    for row in outcome.requirements:
+        case = ET.SubElement(suite, "testcase", classname=plain(str(files.facts["file"])), name=plain(row.name))
+        kind = {"pass": "", "fail": "failure", "undecided": "error"}[row.verdict]
+        if row.verdict == "undecided" and outcome.on_undecided is not None:
             kind = {"pass": "skipped", "fail": "failure"}[outcome.on_undecided]
         if kind:
-            why = ET.SubElement(case, kind, message=plain(str(one)))
+            why = ET.SubElement(case, kind, message=plain(str(row)))
             if kind != "skipped":
-                why.set("type", one.verdict)
+                why.set("type", row.verdict)
         tally[kind] += 1
     suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
@@ -290,5 +291,5 @@ def as_junit(outcome: GateResult, files: GateFiles) -> str:
 
 
 def _verdict(outcome: GateResult) -> str:
-    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.found else ""
+    why = f" (undecided counts as {outcome.on_undecided})" if outcome.verdict != outcome.verdict_by_limits else ""
     return f"verdict: {outcome.verdict}{why}"

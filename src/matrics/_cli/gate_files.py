@@ -1,24 +1,25 @@
-"""The files of a gate: the counts of a model, and those of a baseline on the same samples or on others."""
+"""The files of a gate: which of them are read, by which options, and the scores of their samples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import matrics
 from matrics._catalogue.classes import Classes
-from matrics._cli.gate_scores import labels_by_threshold, of_scores_alone, read_scored, with_scores
+from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
 from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
-from matrics._cli.options import refuse
-from matrics._cli.paired import TwoFiles, join, named, repeats, united
+from matrics._cli.options import read_number, refuse
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
+from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.text import STDIN
 from matrics._gates.requirements import has_measures
 from matrics._gates.samples import Evidence, Samples
+from matrics._gates.scores import ScoredSamples
 from matrics._judged.counts import JudgedCounts
 from matrics._quoting import quoted, split_outside, unquote
 from matrics._wording import counted
@@ -27,19 +28,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._files.inputs import Input
+    from matrics._files.scores import Scored
     from matrics._files.source import MatrixSource
 
 Array = Any
-
-
-@dataclass(frozen=True)
-class GateFiles:
-    """The samples, the classes, and where they come from, in sentences and as plain values."""
-
-    samples: Samples
-    classes: Classes
-    titles: list[str]
-    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,11 +61,11 @@ def with_columns(request: MatrixRequest, reference: str | None) -> tuple[MatrixR
 
 
 def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
-    """Read one matrix, or count labels, of each file, and the scores for requirements on them."""
+    """Read the matrix of each file, or count its labels, and read the scores for requirements on scores."""
     request, reference = with_columns(request, chosen.reference)
-    if request.by:
+    if reference is not None:
         given = {"baseline": None if chosen.baseline is None else str(chosen.baseline)}
-        refuse("no such option with groups (--reference COLUMN=VALUE compares these)", given)
+        refuse("no such option with --reference, as each group is compared once", given)
     files = _read(path, request, chosen) if request.scores is None else _scored(path, request, chosen, requirements)
     if not request.by:
         return files
@@ -96,34 +88,36 @@ def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirement
             f"expected a measure of scores with it, such as roc_auc, or --threshold NUMBER, got "
             f"{quoted(', '.join(requirements))}",
         )
-    source = read_scored(path, request, chosen.clusters)
+    source = _read_scores(path, request, chosen.clusters)
     if not of_labels:
         refuse("measures of labels with it, such as recall", {"threshold": request.threshold})
-        samples, classes, title, facts = of_scores_alone(source)
+        samples, classes, title, facts = _of_scores_alone(source)
         return GateFiles(samples, classes, [title], facts)
     if request.threshold is not None:
         refuse("no such option with --threshold", {"clusters": chosen.clusters})
-        files = _of_source(labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
+        files = of_source(_labels_by_threshold(source, request.threshold), replace(request, positive=None), None)
         facts = {**files.facts, "threshold": float(request.threshold)}
-        files = replace(files, titles=[f"{files.titles[0]}; threshold {request.threshold}"], facts=facts)
+        side = "up to " if source.lower_is_positive else ""
+        files = replace(files, titles=[f"{files.titles[0]}; threshold {side}{request.threshold}"], facts=facts)
     elif path == STDIN:
         raise ArgumentError("scores", "expected --threshold NUMBER with standard input, which is read once")
     else:
         files = _read(path, replace(request, scores=None), chosen)
-    return replace(files, samples=with_scores(files.samples, source))
+    facts = {**files.facts, **({"lower_is_positive": True} if source.lower_is_positive else {})}
+    return replace(files, samples=_with_scores(files.samples, source), facts=facts)
 
 
 def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
-    """Read one matrix, or count labels, of each file."""
+    """Read the matrix of each file, or count its labels."""
     baseline, paired_on = chosen.baseline, chosen.paired_on
-    request.refuse("--scores COLUMN with it", "threshold")
+    request.refuse("--scores COLUMN with it", "threshold", "lower_is_positive")
     if chosen.judge is not None or paired_on is not None:
-        request.refuse("one column, as a gate is about one model", *(["pred"] if request.models else []))
+        request.refuse("a single column, as a gate is about a single model", *(["pred"] if request.models else []))
     if chosen.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         given = {"baseline": None if baseline is None else str(baseline)}
-        given |= {"clusters": chosen.clusters, "reference": chosen.reference}
-        refuse("no such option with --judge", given)
+        refuse("no such option with --judge (matrics compare FILE OLD --judge compares both)", given)
+        refuse("no such option with --judge", {"clusters": chosen.clusters})
         return _judged(path, request, chosen.judge)
     if baseline is None and paired_on is not None:
         raise ArgumentError("paired_on", f"expected --baseline OLD with it, got {quoted(paired_on)} alone")
@@ -134,7 +128,9 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
             "paired_on", f"expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
-        return _pairs(path, request, chosen)
+        refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
+        request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
+        return of_pairs(path, baseline, paired_on, request)
     return _matrices(path, request, chosen)
 
 
@@ -162,56 +158,12 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
         _refuse_epochs(old_given, baseline)
     if None not in (clusters, baseline):
         raise ArgumentError("clusters", f"expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
-    source = open_matrices(given, request, clusters=clusters) if request.by else _one(given, request, clusters)
-    if old_given is None:
-        return _of_source(source, request, clusters)
-    cm, squares = _matrix(source)
-    titles = [_described(source.file, source.n, cm, request.weight)]
-    facts: dict[str, Any] = {"file": source.file}
-    other = _one(old_given, request)
-    old, of_old = _matrix(other)
-    known = source.known(request.positive)
-    if not (source.named or other.named) and source.n != other.n:
-        raise ValueError(f"{other.file}: expected a matrix of {source.n} classes, as {source.file} has, got {other.n}")
-    if source.named or other.named:
-        if not (source.named and other.named):
-            bare = other if source.named else source
-            raise ValueError(f"{bare.file}: expected classes with names, as the other file has them, got a bare matrix")
-        labels, is_ordered = united(source, other)
-        cm, squares = (_widened(table, source.classes, labels) for table in (cm, squares))
-        old, of_old = (_widened(table, other.classes, labels) for table in (old, of_old))
-        no_rest = {labels.index(one.classes[k]): words for one in (source, other) for k, words in one.apart}
-        known = Classes.of(
-            len(labels), labels, request.positive, ordered=is_ordered, apart=tuple(sorted(no_rest.items()))
-        )
-    titles.append(
-        f"baseline {_described(other.file, other.n, old, request.weight)}; other samples (for the same ones: "
-        "--paired-on COLUMN)"
+    source, *others = (
+        open_matrices(each, request, clusters=clusters) if request.by else _single(each, request, clusters)
+        for each in (given, old_given)
+        if each is not None
     )
-    return GateFiles(_alone(Evidence(cm, squares, old, of_old)), known, titles, {**facts, "baseline": other.file})
-
-
-def _of_source(source: MatrixSource, request: MatrixRequest, clusters: str | None) -> GateFiles:
-    """The counts of a file without a baseline, or those of each group."""
-    if source.rows != "true" and source.count > 1:
-        raise ArgumentError("rows", "expected no such option with groups")
-    parts = []
-    for place in range(source.count):
-        part = Evidence(*_matrix(source, place))
-        if clusters is not None:
-            of_part = source.clusters_of(place)
-            part = part._replace(clusters=of_part if source.rows == "true" else np.swapaxes(of_part, -1, -2))
-            _refuse_single(len(of_part), clusters, source.name(place) if request.by else "")
-        parts.append(part)
-    whole = sum((part.cm for part in parts[1:]), start=parts[0].cm)
-    titles = [_described(source.file, source.n, whole, request.weight)]
-    facts: dict[str, Any] = {"file": source.file}
-    if clusters is not None:
-        number = int(source.cluster_counts.sum())
-        titles[0] += f" in {counted(number, 'cluster')} ({clusters})"
-        facts |= {"clusters": clusters, "number_of_clusters": number}
-    names = tuple(source.name(place) for place in range(source.count)) if request.by else ()
-    return GateFiles(Samples(tuple(parts), names), source.known(request.positive), titles, facts)
+    return of_two(source, others[0], request) if others else of_source(source, request, clusters)
 
 
 def _refuse_epochs(given: Path | Input, path: Path) -> None:
@@ -223,99 +175,76 @@ def _refuse_epochs(given: Path | Input, path: Path) -> None:
         )
 
 
-def _refuse_single(number: int, clusters: str, group: str = "") -> None:
-    if number < 2:
-        where = f" in the group {quoted(group)}" if group else ""
-        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got {number}")
-
-
-def _pairs(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
-    """Read the rows of both files, and join them by the column of the samples."""
-    baseline, paired_on = chosen.baseline, chosen.paired_on
-    if baseline is None or paired_on is None:
-        raise ArgumentError("paired_on", "expected --baseline OLD with it")
-    refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
-    request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    names = request.names(paired_on)
-    found = TwoFiles.read([path, baseline], names)
-    found.refuse_disjoint(names.labels)
-    files, n = found.files, len(found.classes)
-    both, only = join(found, paired_on)
-    found.warn()
-    of_all, weight = found.rows[0].weights, both.weights
-
-    def joint(weights: Array | None, **by: Any) -> Array:
-        return matrics.stats.joint_confusion_matrix(both.true, *both.pred, num_classes=n, sample_weight=weights, **by)
-
-    def alone(weights: Array | None, **by: Any) -> Array:
-        return matrics.confusion_matrix(*found.labels(0), num_classes=n, sample_weight=weights, **by)
-
-    evidence = Evidence(alone(of_all), joint=joint(weight))
-    number, samples = len(np.unique(both.samples)), found.rows[0].samples
-    repeated: dict[str, Any] = {}
-    if len(np.unique(samples)) < len(samples):  # whole samples are random
-        parts = alone(of_all, **_by(samples))
-        if number < 2:
-            raise ArgumentError("paired_on", f"expected at least two samples with several rows each, got {number}")
-        evidence = evidence._replace(clusters=parts, joint_clusters=joint(weight, **_by(both.samples)))
-        repeated = {"clusters": paired_on, "number_of_clusters": len(parts)}
-    elif weight is not None:
-        evidence = evidence._replace(squares=alone(of_all**2), joint_squares=joint(weight**2))
-    titles = [
-        _described(files[0], n, evidence.cm, request.weight),
-        f"baseline {files[1]}: the same {counted(number, 'sample')} ({paired_on}){repeats(len(both.samples), number)}",
-    ]
-    titles += [
-        f"left out of the comparison, as only {file} has them: {named(of_one)}"
-        for file, of_one in zip(files, only, strict=True)
-        if of_one
-    ]
-    left_out = {"only_in_file": len(only[0]), "only_in_baseline": len(only[1])}
-    facts = {"file": files[0], "baseline": files[1], "paired_on": paired_on, "paired": number, **left_out, **repeated}
-    classes = Classes.of(n, found.classes, request.positive, ordered=found.ordered, apart=found.apart)
-    return GateFiles(_alone(evidence), classes, titles, facts)
-
-
-def _alone(evidence: Evidence) -> Samples:
-    """Samples without groups."""
-    return Samples((evidence,))
-
-
-def _by(samples: Array) -> dict[str, Any]:
-    """The options that count each sample alone."""
-    found, groups = np.unique(samples, return_inverse=True)
-    return {"groups": groups, "num_groups": len(found)}
-
-
-def _one(path: Path | Input, request: MatrixRequest, clusters: str | None = None) -> MatrixSource:
+def _single(path: Path | Input, request: MatrixRequest, clusters: str | None = None) -> MatrixSource:
     source = open_matrices(path, request, clusters=clusters)
     if source.count != 1:
         raise ValueError(
-            f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"
+            f"{source.file}: expected a single confusion matrix, as a gate is about a single model, "
+            f"got {source.count:,}"
         )
     return source
 
 
-def _matrix(source: MatrixSource, place: int = 0) -> tuple[Array, Array | None]:
-    """A matrix of a file and, of weights, that of their squares; rows are true classes."""
-    cm = source.block(place, place + 1)[0]
-    squares = None if source.squares is None else source.squares_of(np.asarray([place]))[0]
-    return (cm, squares) if source.rows == "true" else (cm.T, squares)
+# Scores ---------------------------------------------------------------------------------------------------------------
 
 
-def _widened(table: Array, classes: tuple[str, ...], labels: tuple[str, ...]) -> Array:
-    """A table of some of the classes as one of all."""
-    if table is None or classes == labels:
-        return table
-    wide = np.zeros((len(labels), len(labels)), table.dtype)
-    places = [labels.index(label) for label in classes]
-    wide[np.ix_(places, places)] = table
-    return wide
+def _read_scores(path: Path, request: MatrixRequest, clusters: str | None) -> Scored:
+    """The scores of a file."""
+    request.refuse("no such option with --scores, which are of samples", "rows", "counts", "weight", "cells")
+    names = ScoreNames.parse(request.scores or [], true=request.true, by=request.by, positive=request.positive)
+    if names.models:
+        raise ArgumentError(
+            "scores",
+            f"expected a single column with it, as a gate is about a single model, got {', '.join(names.models)}",
+        )
+    return read_scores(
+        path,
+        replace(names, clusters=clusters, lower_is_positive=request.lower_is_positive, **request.reading.names),
+        of_all=True,
+    )
 
 
-def _described(file: str, n: int, cm: Array, weight: str | None) -> str:
-    """What a file holds, in words."""
-    classes = counted(n, "class")
-    total = cm.sum(dtype=np.float64)
-    size = counted(total, "sample") if weight is None else f"weights of {total:,.7g} in all ({weight})"
-    return f"{file}: {classes}, {size}"
+def _scored_samples(source: Scored) -> list[ScoredSamples]:
+    """The samples of each group; of several classes the scores are in the order of the classes."""
+    every = [scores for _, scores in source.groups]
+    are_probabilities = not any(((scores < 0) | (scores > 1)).any() for scores in every)
+    parts = []
+    for place, (true, scores) in enumerate(source.groups):
+        clusters = source.samples_of[place] if source.samples_of else None
+        if source.has_several:
+            own, values = true, scores[:, np.argsort(source.positives)]
+        else:
+            own, values = (true == source.positives[0]).astype(np.int64), scores[:, 0]
+        codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        parts.append(ScoredSamples(own, values, codes, are_probabilities))
+    return parts
+
+
+def _labels_by_threshold(source: Scored, threshold: str) -> MatrixSource:
+    """The matrices of labels that scores of at least a number predict."""
+    if source.has_several:
+        raise ArgumentError("threshold", "expected a single column of scores with it, got several")
+    return source.matrices(read_number("threshold", threshold))
+
+
+def _of_scores_alone(source: Scored) -> tuple[Samples, Classes, str, dict[str, Any]]:
+    """The samples of a file without predicted labels, the classes, and what the file has, in words and as values."""
+    parts = tuple(Evidence(None, scores=part) for part in _scored_samples(source))
+    names = tuple(source.name(k) for k in range(len(parts))) if source.of_groups else ()
+    title = f"{source.file}: {counted(source.samples, 'sample')}"
+    if not source.has_several:
+        title += f"; positive: {source.sides[1]}{', by low scores' if source.lower_is_positive else ''}"
+    facts = {"file": source.file, **({"lower_is_positive": True} if source.lower_is_positive else {})}
+    return Samples(parts, names), source.known, title, facts
+
+
+def _with_scores(samples: Samples, source: Scored) -> Samples:
+    """The counts of labels with the scores of the same groups."""
+    names = tuple(source.name(k) for k in range(len(source.groups))) if source.of_groups else ()
+    if names != samples.names:
+        other = next(iter(set(names) ^ set(samples.names)))
+        raise ValueError(
+            f"{source.file}: expected labels and scores of the same groups, got {quoted(other)} for only one of both"
+        )
+    both = zip(samples.parts, _scored_samples(source), strict=True)
+    return samples._replace(parts=tuple(part._replace(scores=scores) for part, scores in both))

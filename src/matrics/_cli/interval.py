@@ -30,7 +30,6 @@ from matrics._cli.run import MatrixRun, name_cell
 from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import SUFFIXES
-from matrics._files.wide import MODEL
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._uncertainty.options import DRAWING, Options, read_options
@@ -90,15 +89,12 @@ def interval(
         unused = {"clusters": clusters, "prevalence": prevalence, "scheme": scheme, "num": num, "seed": seed}
         options.refuse("no such option with --judge", unused)
         rows = read_judged([path], request.names(), judging, has_pred=data.pred is not None)
-        heading = ", ".join([MODEL] * bool(request.models) + list(columns))
-        numbers = {"level": options.read_number("level", level), "zero": zero}
-        JudgedIntervals(rows, metrics, heading or rows.heading, method=method, **numbers).write(
-            read_delivery(format_, output, [path])
-        )
+        judged = JudgedIntervals(rows, metrics, level=options.read_number("level", level), zero=zero, method=method)
+        read_delivery(format_, output, [path]).write(judged.intervals_result)
         return
     given = opened(path, rows_read.answers)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
-    wanted = IntervalRequest.read(
+    limits = LimitOptions.read(
         level=options.read_number("level", level),
         method=method,
         scheme=scheme,
@@ -107,14 +103,14 @@ def interval(
         clusters=clusters,
         prevalence=prevalence,
     )
-    manner = options.RunOptions.read(workers, on_invalid, progress=progress)
+    settings = options.RunOptions.read(workers, on_invalid, progress=progress)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
-        source = open_matrices(given, request, watching(lines=manner.progress), clusters=clusters)
+        source = open_matrices(given, request, watching(lines=settings.progress), clusters=clusters)
         chosen = measures(metrics or default_measures(path, source), lambda: source.known(data.positive))
         target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
-            source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner, target=target
+            source=source, metrics=chosen, zero_division=zero, limits=limits, settings=settings, target=target
         )
         if is_log(path):
             warn_of_single_class(run)
@@ -127,7 +123,7 @@ ESTIMATE, LOW, HIGH, _, STATUS = range(5)
 
 
 @dataclass(frozen=True)
-class IntervalRequest:
+class LimitOptions:
     """The options of the intervals, all decided."""
 
     options: Options
@@ -146,7 +142,7 @@ class IntervalRequest:
         seed: int | None,
         clusters: str | None,
         prevalence: str | None = None,
-    ) -> IntervalRequest:
+    ) -> LimitOptions:
         """Check the options and fill in defaults."""
         if clusters is None and scheme == "clusters":
             raise ArgumentError("scheme", "expected --clusters COLUMN with clusters, got none")
@@ -166,7 +162,7 @@ class IntervalRequest:
 
 @dataclass(kw_only=True)
 class IntervalRun(MatrixRun):
-    """The intervals (rows, columns, parts) of one source."""
+    """The intervals (rows, columns, parts) of a source."""
 
     command: ClassVar[str] = "interval"
     unit: ClassVar[str] = "interval"
@@ -176,62 +172,64 @@ class IntervalRun(MatrixRun):
     least_rows: ClassVar[int | None] = 256
     summarises: ClassVar[str] = "how wide they are, from the lower to the upper limit"
 
-    wanted: IntervalRequest
+    limits: LimitOptions
 
     def __post_init__(self) -> None:
-        _refuse_single_clusters(self.source, self.wanted.clusters)
-        if self.source.squares is not None and self.wanted.seed is not None:
+        _refuse_single_clusters(self.source, self.limits.clusters)
+        if self.source.squares is not None and self.limits.seed is not None:
             raise ArgumentError(
                 "method",
                 f"expected auto, delta or a method of proportions with --weight, got "
-                f"{self.wanted.options.method}, which draws numbers of samples",
+                f"{self.limits.options.method}, which draws numbers of samples",
             )
         # One generator for all blocks, or each would draw the same numbers.
-        self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
+        self.rng = None if self.limits.seed is None else np.random.default_rng(self.limits.seed)
 
     @property
     def about(self) -> list[str]:
         """How the intervals are made, with the seed, so that they can be made again."""
-        options, wanted = self.wanted.options, self.wanted
+        options, limits = self.limits.options, self.limits
         facts = super().about
         facts += [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
-        if wanted.clusters is not None:
+        if limits.clusters is not None:
             counts = self.source.cluster_counts
             number = f"{counts.min():,}" + (f" to {counts.max():,}" if counts.min() < counts.max() else "")
-            facts.append(f"{number} clusters ({wanted.clusters}) in each matrix")
+            facts.append(f"{number} clusters ({limits.clusters}) in each matrix")
         if self.source.squares is not None:
             effective = self.source.effective_samples
             ends = dict.fromkeys(f"{number:,.0f}" for number in (effective.min(), effective.max()))
             facts.append(f"{' to '.join(ends)} effective samples in each matrix")
-        if wanted.seed is not None:
-            facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
+        if limits.seed is not None:
+            facts += [f"{options.num:,} replicates", f"seed {limits.seed}"]
         return [", ".join([f"{in_percent(options.level)} intervals by method {options.method}", *facts])]
 
     def facts(self, positive: str | None) -> dict[str, Any]:
         """The same as the titles, as plain values."""
-        options, seed = self.wanted.options, self.wanted.seed
+        options, seed = self.limits.options, self.limits.seed
         return super().facts(positive) | {
             "seed": seed,
             "level": options.level,
             "method": options.method,
             "scheme": options.scheme,
             "replicates": None if seed is None else options.num,
-            "clusters": self.wanted.clusters,
+            "clusters": self.limits.clusters,
         }
 
     def rows_of(self, values: Array) -> Rows:
         """The columns of a result: five for each measure."""
         reasons = reasons_of(self.measures)
-        names = [(name, ending, one) for name, one in zip(reasons, self.columns, strict=True) for ending in PARTS]
+        names = [
+            (name, ending, measured) for name, measured in zip(reasons, self.columns, strict=True) for ending in PARTS
+        ]
         return {
             name + ending: column(
                 part,
                 undefined=reasons[name],
                 status="" if ending == "/status" else f"{name}/status",
                 is_status=ending == "/status",
-                measured=None if ending else one,
+                measured=None if ending else measured,
             )
-            for (name, ending, one), part in zip(names, self.outputs(values).values(), strict=True)
+            for (name, ending, measured), part in zip(names, self.outputs(values).values(), strict=True)
         }
 
     def summarised(self, values: Array) -> Array:
@@ -260,24 +258,24 @@ class IntervalRun(MatrixRun):
 
     def evaluate(self, positions: Array, block: Array) -> Array:
         """The intervals of a block."""
-        options = self.wanted.options
+        options = self.limits.options
         matrics.check(block)
         if self.rng is not None and options.method != "posterior" and options.scheme in ("multinomial", "rows"):
             _refuse_fractions(self.source, positions, block, options.scheme)
-        given: dict[str, Any] = {"level": options.level, "method": options.method, "scheme": self.wanted.scheme}
-        given |= {"zero_division": self.zero_division, "workers": self.manner.workers}
+        given: dict[str, Any] = {"level": options.level, "method": options.method, "scheme": self.limits.scheme}
+        given |= {"zero_division": self.zero_division, "workers": self.settings.workers}
         if self.rng is not None:
             given["num"] = options.num
         if self.target is not None:
             given["prevalence"] = self.target.shares
         if self.source.squares is not None:
             given["squared_weights"] = self.source.squares_of(positions)
-        if self.wanted.clusters is None:
+        if self.limits.clusters is None:
             return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
-        # One matrix after the other, because each has its own clusters. All use the same seed, as a stack would.
-        given |= {"cluster_axis": 0, "rng": self.wanted.seed}
+        # Matrix by matrix, because each has its own clusters. All use the same seed, as a stack would.
+        given |= {"cluster_axis": 0, "rng": self.limits.seed}
         stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
-        return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
+        return np.concatenate([_parts(matrics.interval(stack, self.metrics.values(), **given)) for stack in stacks])
 
     @property
     def labels(self) -> list[str]:
@@ -294,8 +292,8 @@ class IntervalRun(MatrixRun):
 
 
 def _parts(intervals: dict[str, matrics.Interval]) -> Array:
-    """All intervals as one array (rows, columns, parts)."""
-    fields = [[np.asarray(getattr(one, name), np.float64) for one in intervals.values()] for name in PARTS.values()]
+    """All intervals as an array (rows, columns, parts)."""
+    fields = [[np.asarray(getattr(x, name), np.float64) for x in intervals.values()] for name in PARTS.values()]
     return np.stack([np.column_stack(values) for values in fields], axis=-1)
 
 
@@ -303,7 +301,9 @@ def _refuse_single_clusters(source: MatrixSource, clusters: str | None) -> None:
     alone = np.flatnonzero(source.cluster_counts < 2)
     if len(alone):
         where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
-        raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got one")
+        raise ArgumentError(
+            "clusters", f"expected at least two values of {quoted(clusters)}{where}, got a single value"
+        )
 
 
 def _refuse_fractions(source: MatrixSource, positions: Array, block: Array, scheme: str) -> None:

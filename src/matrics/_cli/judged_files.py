@@ -96,6 +96,7 @@ class JudgedRows:
     human: str
     classes: Classes
     models: list[str]  # a single empty text without --by
+    heading: str  # the columns of the models; empty if there is a single model
     groups: Array  # the model of each row
     samples: Array
     true: Array
@@ -124,11 +125,6 @@ class JudgedRows:
             for rows in map(self.of_model, range(len(self.models)))
         ]
         return JudgedCounts(*(np.stack(tables) for tables in zip(*(counts[:2] for counts in every), strict=True)))
-
-    @property
-    def heading(self) -> str:
-        """The heading of the models that a log or several files name; empty if there is a single model."""
-        return "" if self.models == [""] else MODEL
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -199,7 +195,8 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
     )
     pred = codes[2] if len(codes) > 2 else None
     files = [part.file for part in read]
-    rows = JudgedRows(files, judge, human, classes, models, groups, of_samples, codes[0], codes[1], pred)
+    heading = ", ".join([MODEL] * bool(names.models) + list(names.by)) or ("" if models == [""] else MODEL)
+    rows = JudgedRows(files, judge, human, classes, models, heading, groups, of_samples, codes[0], codes[1], pred)
     for k, model in enumerate(models):
         numbers = rows.of_model(k).numbers
         if not numbers["labelled"]:

@@ -71,7 +71,7 @@ class MatrixRequest:
         return Names(**columns, clusters=clusters, **self.reading.names)
 
     def refuse(self, expected: str, *names: str) -> None:
-        """Raise if one of these options is given."""
+        """Raise if any of these options is given."""
         given = {name: getattr(self, name) for name in names}
         defaults = {"pred": Names.pred, "true": Names.true, "lower_is_positive": False}
         given = {name: None if value == defaults.get(name) else value for name, value in given.items()}
@@ -112,7 +112,7 @@ def is_log(path: Path) -> bool:
 
 
 def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:
-    """Whether files are compared as runs of an evaluation; raise where only one of them is a log of a tool.
+    """Whether files are compared as runs of an evaluation; raise for the log of a tool with a file of another kind.
 
     JSON Lines that a column pairs are rows of labels.
     """
@@ -164,10 +164,10 @@ def warn_of_single_class(run: Run) -> None:
         return
     passed_and_failed = np.zeros((2, 2))
     passed_and_failed[source.classes.index(PASS)] = 1
-    found = score(passed_and_failed, list(run.metrics.values()))
-    undefined = [name for name, value in found.items() if np.isnan(value).any()]
+    scores = score(passed_and_failed, list(run.metrics.values()))
+    undefined = [name for name, value in scores.items() if np.isnan(value).any()]
     if undefined:
         say(
-            f"{source.file}: the one true class is {PASS}, as the log has no classes; undefined without a second one: "
+            f"{source.file}: the only true class is {PASS}, as the log has no classes; undefined measures: "
             f"{', '.join(undefined)}"
         )

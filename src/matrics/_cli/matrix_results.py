@@ -55,7 +55,7 @@ def deliver(
 ) -> None:
     """Write all results to a file, or show them as a table or, for many matrices, as a summary.
 
-    ``library`` is the array library whose version matters besides that of NumPy.
+    ``library`` is the array library whose version matters in addition to that of NumPy.
     """
     if work is not None:
         _write(run, work, disparity=disparity)
@@ -68,7 +68,7 @@ def deliver(
         return
     every = joined(list(_computed(run)))
     rows = np.arange(run.source.count)
-    if run.manner.on_invalid == "skip":
+    if run.settings.on_invalid == "skip":
         rows = rows[every.valid]
     values = every.values[rows]
     if disparity:
@@ -92,9 +92,11 @@ def deliver(
 
 def _summarised(run: Run, summary: Summary, *, disparity: bool) -> Result:
     names = run.source.name
-    found = summary_result(summary, run.columns, run.titles, total=run.remaining, names=names, of_widths=run.summarises)
+    result = summary_result(
+        summary, run.columns, run.titles, total=run.remaining, names=names, of_widths=run.summarises
+    )
     tables = {"disparity": disparity_rows(summary, run.columns, names)} if disparity else {}
-    return replace(found, tables=tables, totals=run.totals.statuses)
+    return replace(result, tables=tables, totals=run.totals.statuses)
 
 
 def _write(run: Run, work: Output, *, disparity: bool) -> None:
@@ -112,7 +114,7 @@ def _write(run: Run, work: Output, *, disparity: bool) -> None:
 def _computed(run: Run) -> Iterator[BlockResult]:
     """The results of all pieces, while it is shown how far the run is."""
     with run.shown():
-        for block in run.found():
+        for block in run.results():
             run.totals.add(block)
             yield block
     if not run.remaining:
@@ -123,30 +125,30 @@ def write_blocks(run: Run, output: Output, summary: Summary | None) -> None:
     """Write all blocks, give the output its name, and add the values to a summary."""
     output.begin(_schema(run))
 
-    def encode(found: BlockResult) -> tuple[BlockResult, Any]:
-        return found, output.encode(_table(run, found))
+    def encode(result: BlockResult) -> tuple[BlockResult, Any]:
+        return result, output.encode(_table(run, result))
 
     blocks = run.blocks()
     # Closed explicitly after an error, and not by garbage collection, because they have threads.
     with (
         run.shown(),
         contextlib.closing(blocks),
-        contextlib.closing(in_order(encode, blocks, run.manner.workers)) as encoded,
+        contextlib.closing(in_order(encode, blocks, run.settings.workers)) as encoded,
     ):
-        for found, block in encoded:
-            run.totals.add(found)
+        for result, block in encoded:
+            run.totals.add(result)
             if summary is not None:
-                summary.add(found.start, found.values)
+                summary.add(result.start, result.values)
             output.append(block)
     output.finish()
 
 
-def _table(run: Run, found: BlockResult) -> Any:
+def _table(run: Run, result: BlockResult) -> Any:
     """The rows of a block."""
-    keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
-    table = table_of({**keys, **run.outputs(found.values)})
-    if found.invalid and run.manner.on_invalid == "skip":
-        return table.filter(pa.array(found.valid))
+    keys = run.source.columns(result.start, result.stop) if result.keys is None else result.keys
+    table = table_of({**keys, **run.outputs(result.values)})
+    if result.invalid and run.settings.on_invalid == "skip":
+        return table.filter(pa.array(result.valid))
     return table
 
 
@@ -164,7 +166,7 @@ class Sample:
     """Rows of scores that are added block by block: all of them, or a random sample without replacement."""
 
     width: int
-    seen: int = 0
+    count: int = 0
     blocks: list[Array] = field(default_factory=list)
     keys: list[Array] = field(default_factory=list)  # a random number for each row; the smallest are kept
 
@@ -174,7 +176,7 @@ class Sample:
 
     def add(self, rows: Array) -> None:
         """Add a block of scores (rows, columns)."""
-        self.seen += len(rows)
+        self.count += len(rows)
         self.blocks.append(rows)
         self.keys.append(self.random.random(len(rows)))
         if sum(map(len, self.keys)) > 2 * self.most:
@@ -190,7 +192,7 @@ class Sample:
     @property
     def kept(self) -> int:
         """How many rows the quantiles are computed from."""
-        return min(self.seen, self.most)
+        return min(self.count, self.most)
 
     def quantiles(self, shares: Iterable[float]) -> Iterator[Array]:
         """Yield quantiles of the defined scores of each column, interpolated linearly; NaN without any."""
@@ -251,7 +253,7 @@ class Summary:
 
     @property
     def deviation(self) -> Array:
-        """Sample standard deviation; NaN where there are fewer than two values, or an infinite one."""
+        """Sample standard deviation; NaN where there are fewer than two values, or an infinite value."""
         known = (self.count > 1) & (self.infinite == 0)
         return np.sqrt(np.where(known, self.squares / np.maximum(self.count - 1, 1), np.nan))
 
@@ -293,12 +295,12 @@ def disparity_rows(summary: Summary, measures: list[Measured], names: Names) -> 
     """The smallest and the largest value of each measure over the groups, their difference and their ratio."""
     counts = ((False, summary.count > 0), (True, summary.count > 1))  # measure group is not compared with itself
     known = np.stack([np.where(known, summary.extremes[end], math.nan) for end, known in counts])
-    found = disparity_of(known, axis=0)
+    result = disparity_of(known, axis=0)
     rows = {
         "measure": column([measure.label for measure in measures], is_key=True),
-        **_ends(summary, list(found[:2]), names),
+        **_ends(summary, list(result[:2]), names),
     }
-    return rows | {"difference": column(found.difference), "ratio": column(found.ratio)}
+    return rows | {"difference": column(result.difference), "ratio": column(result.ratio)}
 
 
 def _ends(summary: Summary, values: list[Array], names: Names) -> Rows:

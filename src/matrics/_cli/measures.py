@@ -30,14 +30,18 @@ CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
 def measures(request: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
-    """The measures by their keys. Titles name the class; measures with the same title are one.
+    """The measures by their keys. Titles name the class; measures with the same title are the same measure.
 
     ``known`` makes the classes.
     """
     classes = known()
-    found = resolve(request, classes)
-    titles = {title_of(key) for key, metric in found.items() if not metric.is_classwise}
-    every = {name: one for key, metric in found.items() for name, one in _apart(key, metric, classes, titles).items()}
+    resolved = resolve(request, classes)
+    titles = {title_of(key) for key, metric in resolved.items() if not metric.is_classwise}
+    every = {
+        name: single
+        for key, metric in resolved.items()
+        for name, single in _apart(key, metric, classes, titles).items()
+    }
     keys: dict[str, str] = {}
     for name in every:
         keys.setdefault(title_of(name), name)
@@ -45,11 +49,11 @@ def measures(request: str | Iterable[str], known: Callable[[], Classes]) -> dict
 
 
 def _apart(key: str, metric: Metric, classes: Classes, titles: set[str]) -> dict[str, Metric]:
-    """Split a measure of every class into one measure per class, if a single class was requested as well."""
+    """Split a measure of every class into a measure for each class, if a single class was requested as well."""
     if not metric.is_classwise:
         return {key: metric}
-    ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
-    named: dict[str, Metric] = {MeasureName(one.spec, one.title(classes)): one for one in ones}
+    of_classes = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
+    named: dict[str, Metric] = {MeasureName(single.spec, single.title(classes)): single for single in of_classes}
     return named if titles & set(map(title_of, named)) else {key: metric}
 
 
@@ -57,11 +61,11 @@ def constraints(texts: Iterable[str], known: Callable[[], Classes]) -> tuple[lis
     """Constraints with classes by their indices, for the library, and the titles of their measures."""
     specs, titles = [], {}
     for text in (part.strip() for given in texts for part in split_outside(given)):
-        found = CONSTRAINT.fullmatch(text)
-        if found is None:  # the library raises the error
+        match = CONSTRAINT.fullmatch(text)
+        if match is None:  # the library raises the error
             specs.append(text)
             continue
-        name, sign, limit = (part.strip() for part in found.groups())
+        name, sign, limit = (part.strip() for part in match.groups())
         for key, metric in measures(name, known).items():
             specs.append(f"{metric} {sign} {limit}")
             titles[str(metric)] = title_of(key)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
-
-from rich.table import Table
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.description import facts, range_of
@@ -14,15 +12,12 @@ from matrics._catalogue.naming import title_of
 from matrics._catalogue.record import Metric
 from matrics._cli import options
 from matrics._cli.measures import BETTER, about_measure, plug_in
-from matrics._cli.results import Result, column
-from matrics._cli.screen import show, text_table
+from matrics._cli.results import Result, View, column
 from matrics._cli.writers import WRITERS, read_delivery
 from matrics._tables.markdown import escape, table
-from matrics._wording import exact, plain
+from matrics._wording import exact
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._study.certificates import Certificate, Verdict
 
 
@@ -39,11 +34,7 @@ def list_metrics(
     plug_in(plugin)
     delivery = read_delivery(format_, output, [])
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
-    delivery.write(
-        lambda: list_result(listed),
-        lambda console: show_list(console, listed),
-        {**WRITERS, "markdown": lambda _: catalogue(listed) + "\n"},
-    )
+    delivery.write(lambda: list_result(listed), {**WRITERS, "markdown": lambda _: catalogue(listed) + "\n"})
 
 
 def list_result(listed: list[Metric]) -> Result:
@@ -62,21 +53,10 @@ def list_result(listed: list[Metric]) -> Result:
     }
     reasons = {"better": "no direction is better", "formula": "the measure has no formula in LaTeX"}
     rows = {name: column(cells, undefined=reasons.get(name, "")) for name, cells in columns.items()}
-    return Result("metrics", [f"{len(listed):,} measures"], {}, rows)
-
-
-def show_list(console: Console, listed: list[Metric]) -> None:
-    """Print a row for each measure."""
-    # On a terminal, where lines are short, the source goes below the summary.
-    apart = [] if console.is_terminal else ["source"]
-    listing = text_table("name", "kind", "range", *apart, "summary")
-    for shown in listing.columns[:3]:
-        shown.no_wrap = True
-    for metric in listed:
-        interval, source = range_of(metric), Text(metric.source, "dim")
-        about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
-        listing.add_row(metric.name, metric.kind.replace("_", " "), Text(interval), *about)
-    show(console, listing)
+    # The other columns are those of ``matrics describe``: a terminal is too narrow for them.
+    names = [replace(rows["name"], is_key=True), column([metric.kind.replace("_", " ") for metric in listed])]
+    shown = dict(zip(("name", "kind"), names, strict=True)) | {name: rows[name] for name in ("range", "summary")}
+    return Result("metrics", [f"{len(listed):,} measures"], {}, rows, views=[View(shown)])
 
 
 def describe(
@@ -90,30 +70,23 @@ def describe(
     plug_in(plugin)
     delivery = read_delivery(format_, output, [])
     metric = matrics.get_metric(name)
-    delivery.write(lambda: description(metric), lambda console: show_description(console, metric))
+    delivery.write(lambda: description(metric))
 
 
 def description(metric: Metric) -> Result:
     """A row for each property."""
     properties = facts(metric)
-    rows = {"property": column(list(properties)), "value": column(list(properties.values()))}
+    rows = {"property": column(list(properties), is_key=True), "value": column(list(properties.values()))}
     about = [about_measure(title_of(metric.spec), metric)]
-    return Result("describe", [f"{metric.name}: {metric.summary}"], {"summary": metric.summary}, rows, about)
-
-
-def show_description(console: Console, metric: Metric) -> None:
-    """Print a row for each property."""
-    grid = Table.grid(padding=(0, 2))
-    for label, fact in facts(metric).items():
-        grid.add_row(Text(label, "bold"), Text(fact))
-    show(console, Text(f"{metric.name}: {metric.summary}", "bold"), "", grid)
+    title = f"{metric.name}: {metric.summary}"
+    return Result("describe", [title], {"summary": metric.summary}, rows, about, ordered=True)
 
 
 COLUMNS = ("name", "aliases", "kind", "range", "formula", "summary", "source")
 
 
 def catalogue(metrics: Iterable[Metric]) -> str:
-    """Make a table of metrics, one in each row."""
+    """A table in Markdown with a row for each measure."""
     return table(COLUMNS, map(_row, metrics))
 
 
@@ -148,9 +121,7 @@ def certificate(
     metric = matrics.get_metric(name)
     given = {"cases": options.read_integer("cases", cases), "rng": options.read_integer("seed", seed)}
     result = certify(metric, **{key: value for key, value in given.items() if value is not None})
-    delivery.write(
-        lambda: certificate_result(result, metric), lambda console: show_certificate(console, result, metric.summary)
-    )
+    delivery.write(lambda: certificate_result(result, metric))
 
 
 def certificate_result(result: Certificate, metric: Metric) -> Result:
@@ -182,44 +153,39 @@ def certificate_result(result: Certificate, metric: Metric) -> Result:
         rows,
         [about_measure(title, metric)],
         tables={"ranges": ranges},
+        views=views_of(result),
     )
 
 
-def show_certificate(console: Console, found: Certificate, summary: str) -> None:
-    """Print all verdicts, those that fail with their witnesses."""
-    verdicts = list(found.verdicts.values())
-    fails = [verdict for verdict in verdicts if verdict.holds is False]
-    holds = [verdict for verdict in verdicts if verdict.holds]
-    numbers = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is not None]
-    unjudged = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is None]
-    show(console, Text(f"{title_of(found.metric)}: {summary}", "bold"))
-    for title, some in (
-        ("Fails, on these matrices", fails),
-        ("Holds on all cases", holds),
-        ("Numbers", numbers),
-        ("Does not apply", unjudged),
-    ):
-        if some:
-            show(console, "", Text(title, "bold"), _table(some))
+GROUPS = {
+    "fails": "Fails, on these matrices",
+    "holds": "Holds on all cases",
+    "number": "Numbers",
+    "none": "Does not apply",
+}
+
+
+def views_of(result: Certificate) -> list[View]:
+    """A table for each kind of verdict; verdicts with a witness have a second row with the matrix."""
+    groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+    for verdict in result.verdicts.values():
+        of_undecided = "none" if verdict.value is None else "number"
+        group = {True: "holds", False: "fails", None: of_undecided}[verdict.holds]
+        groups[group].append((verdict.name, verdict.statement + _aside(verdict)))
+        groups[group] += [] if verdict.witness is None else [("", str(verdict.witness))]
+    views = []
+    for group, title in GROUPS.items():
+        if groups[group]:
+            names, statements = zip(*groups[group], strict=True)
+            views.append(View({"property": column(names, is_key=True), "statement": column(statements)}, title))
     ranges = "; ".join(
-        f"{exact(low)} to {exact(high)} for {n} classes" for n, (low, high) in sorted(found.ranges.items())
+        f"{exact(low)} to {exact(high)} for {n} classes" for n, (low, high) in sorted(result.ranges.items())
     )
-    show(console, "", f"values found: {ranges}" if ranges else "no value was found")
-    show(
-        console,
-        Text(f"seed {found.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
-    )
-
-
-def _table(verdicts: Iterable[Verdict]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for verdict in verdicts:
-        table.add_row(Text(verdict.name, "bold"), Text(verdict.statement + _aside(verdict)))
-        if verdict.witness is not None:
-            table.add_row(Text(), Text(plain(str(verdict.witness)), "dim"))
-    return table
+    below = [
+        f"values: {ranges}" if ranges else "no value is defined",
+        f"seed {result.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof",
+    ]
+    return [*views[:-1], replace(views[-1], below=below)]
 
 
 def _aside(verdict: Verdict) -> str:

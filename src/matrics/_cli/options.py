@@ -18,7 +18,7 @@ from matrics._quoting import first_twice, quoted, split_outside, unquote
 
 
 def option(metavar: str | None, text: str, *names: str, default: str | bool = True) -> Any:
-    """An option with a value; ``text`` is its help, and ``default`` says in words what is used without it."""
+    """An option with a value; ``text`` is its help, and ``default`` says in words what applies without the option."""
     return typer.Option(*names, metavar=metavar, help=text, show_default=default)
 
 
@@ -32,8 +32,8 @@ def argument(text: str, *, metavar: str | None = None, default: str | bool = Fal
     return typer.Argument(help=text, metavar=metavar, show_default=default)
 
 
-# What several commands have in common. All is plain text, although typer could convert it: then errors have the
-# same one-line form as all others.
+# Options of several commands. All values are plain text, although typer could convert them, so that errors have the
+# same form, a single line, as all other errors.
 FilePath = Annotated[
     Path,
     argument(
@@ -82,8 +82,9 @@ PositiveClass = Annotated[
     option(
         "LABEL",
         "The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
-        "yes and predictions pos. Class measures are of it; without one they are means over the classes.",
-        default="none of other texts; of two numbers or booleans the higher one",
+        "yes and predictions pos. Class measures are those of this class; without it, they are means over the "
+        "classes.",
+        default="none of other texts; of two numbers or booleans the higher",
     ),
 ]
 ScoresInstead = Annotated[
@@ -114,7 +115,7 @@ Cells = Annotated[
     option("TN,FP,FN,TP", "Matrices as rows of a table: the columns of their n² cells, row by row; repeatable."),
 ]
 Clusters = Annotated[
-    str | None, option("COLUMN", "Rows with one value of this column are not independent: one cluster.")
+    str | None, option("COLUMN", "Rows with the same value of this column are not independent: they form a cluster.")
 ]
 PairedOn = Annotated[
     str | None, option("COLUMN", "The column of the samples, if all models predicted the same samples.")
@@ -141,7 +142,7 @@ Output = Annotated[
     str | None,
     option(
         "FILE|FOLDER/|-",
-        "Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
+        "Write the whole result here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
         ".json, .md, .tex, .txt; - is standard output.",
     ),
 ]
@@ -156,7 +157,7 @@ Format = Annotated[
     ),
 ]
 ShowProgress = Annotated[bool, flag("Print the progress every ten seconds, also without a terminal.", "--progress")]
-Workers = Annotated[str | None, option("INTEGER", "The number of threads.", default="one for each core")]
+Workers = Annotated[str | None, option("INTEGER", "The number of threads.", default="the number of cores")]
 OnInvalid = Annotated[
     str,
     option(
@@ -169,7 +170,7 @@ Missing = Annotated[
     str,
     option(
         "error|drop|class",
-        "Rows without a label: an error, left out, or a class of their own (not beside a positive class).",
+        "Rows without a label: an error, left out, or a class of their own (not with a positive class).",
         "--missing",
     ),
 ]
@@ -180,9 +181,7 @@ Decimal = Annotated[str, option(".|,", "The sign before the decimal places of nu
 MissingTexts = Annotated[
     list[str] | None, option("TEXT[,TEXT]", "Texts that are missing values, such as NA; repeatable.", "--na")
 ]
-TextLabels = Annotated[
-    bool, flag("Labels are text as it stands, also those that look like numbers: 1.10.", "--text-labels")
-]
+TextLabels = Annotated[bool, flag("Labels are text, also where they look like numbers: 1.10.", "--text-labels")]
 ClassOrder = Annotated[
     list[str] | None,
     option(
@@ -202,7 +201,7 @@ MissingScores = Annotated[
         "--missing-score",
     ),
 ]
-Sheet = Annotated[str | None, option("NAME", "The sheet of a workbook.", "--sheet", default="the first one")]
+Sheet = Annotated[str | None, option("NAME", "The sheet of a workbook.", "--sheet", default="the first")]
 Scorer = Annotated[str | None, option("NAME", "The scorer of an evaluation log whose scores are read.", "--scorer")]
 
 
@@ -283,10 +282,10 @@ class ReadingOptions:
 
 def _several(option: str, given: list[str] | None) -> tuple[str, ...]:
     """Texts between commas, in quotes if they contain some."""
-    found = tuple(unquote(part) for text in given or [] for part in split_outside(text, quoted=True))
-    if "" in found:
+    texts = tuple(unquote(part) for text in given or [] for part in split_outside(text, quoted=True))
+    if "" in texts:
         raise ArgumentError(option, f"expected texts with commas between them, got {quoted(','.join(given or []))}")
-    return found
+    return texts
 
 
 def predicted(columns: list[str] | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-FIRST = 5  # samples of only one file that are named
+FIRST = 5  # the number of samples that messages name
 
 
 @dataclass(frozen=True)
@@ -45,31 +45,31 @@ class TwoFiles:
         a, b = (read_labels(path, names, warns=False) for path in paths)
         files = name_of(paths[0]), name_of(paths[1])
         classes, ordered = united(a, b)
-        places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
+        places = [np.asarray([classes.index(label) for label in labelled.classes]) for labelled in (a, b)]
         return cls(files, (a, b), classes, ordered, (places[0], places[1]), names.order is not None)
 
     def warn(self) -> None:
         """Print warnings of labels that are probably mistakes, unless all labels were named."""
         if self.are_named:
             return
-        for file, one in zip(self.files, self.rows, strict=True):
-            warn_of_odd_labels(file, *one.sides)
+        for file, labelled in zip(self.files, self.rows, strict=True):
+            warn_of_odd_labels(file, *labelled.sides)
 
     def refuse_disjoint(self, names: tuple[str, ...]) -> None:
         """Raise where a file has no label in both columns."""
-        for file, one in zip(self.files, self.rows, strict=True):
-            refuse_disjoint(file, *one.sides, names)
+        for file, labelled in zip(self.files, self.rows, strict=True):
+            refuse_disjoint(file, *labelled.sides, names)
 
     @property
     def apart(self) -> tuple[tuple[int, str], ...]:
-        """The classes that are not to be counted as negative beside another one, and what their rows are."""
-        found = {self.classes.index(one.classes[k]): words for one in self.rows for k, words in one.apart}
-        return tuple(sorted(found.items()))
+        """The classes that do not count as negative where another class is positive, and what their rows are."""
+        places = {self.classes.index(a.classes[k]): words for a in self.rows for k, words in a.apart}
+        return tuple(sorted(places.items()))
 
     def labels(self, which: int) -> tuple[Array, Array]:
         """The true and the predicted classes of a file."""
-        one, place = self.rows[which], self.places[which]
-        return place[one.true], place[one.pred]
+        labelled, place = self.rows[which], self.places[which]
+        return place[labelled.true], place[labelled.pred]
 
 
 def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tuple[str, ...], bool]:
@@ -78,9 +78,9 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     if a.classes == b.classes:
         return a.classes, a.ordered or b.ordered
     both = {*a.classes, *b.classes}
-    for one in (a, b):  # of which one may be an ordered categorical column, and the other text
-        if one.ordered and not ordered and both == set(one.classes):
-            return one.classes, True
+    for labelled in (a, b):  # an ordered categorical column, where the other file may have text
+        if labelled.ordered and not ordered and both == set(labelled.classes):
+            return labelled.classes, True
     order = joined_order(a.classes, b.classes) if ordered else ()
     if order:
         return order, True
@@ -91,36 +91,40 @@ def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tupl
     return classes, any(set(classes) <= set(pair) for pair in TRUTHS)
 
 
-def join(found: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[str]]]:
-    """Join the rows of the samples that both files have, and return the samples that only one of them has."""
-    a, b = found.rows
+def join(files: TwoFiles, column: str) -> tuple[Joined, tuple[list[str], list[str]]]:
+    """Join the rows of the samples that both files have, and return the samples that only one of them has.
+
+    Numbers of rows are those of both files together, those of the first file first.
+    """
+    a, b = files.rows
     known = list(dict.fromkeys([*a.sample_names, *b.sample_names]))
     place = {name: code for code, name in enumerate(known)}
-    codes = [np.asarray([place[name] for name in one.sample_names])[one.samples] for one in (a, b)]
-    both, *only = common_samples(*(one.tolist() for one in codes))
+    codes = [np.asarray([place[name] for name in labelled.sample_names])[labelled.samples] for labelled in (a, b)]
+    both, *only = common_samples(*(samples.tolist() for samples in codes))
     of_one = [known[code] for code in only[0]], [known[code] for code in only[1]]
     if not both:
         raise ArgumentError(
             "paired_on",
-            f"expected samples that are in both files, got {named(of_one[0])} in {found.files[0]} "
-            f"and {named(of_one[1])} in {found.files[1]}",
+            f"expected samples that are in both files, got {named(of_one[0])} in {files.files[0]} "
+            f"and {named(of_one[1])} in {files.files[1]}",
         )
     kept = np.isin(np.concatenate(codes), both)
-    true, pred = (np.concatenate(sides)[kept] for sides in zip(found.labels(0), found.labels(1), strict=True))
+    true, pred = (np.concatenate(sides)[kept] for sides in zip(files.labels(0), files.labels(1), strict=True))
     rows = joined(
-        *(np.repeat([0, 1], [len(one) for one in codes])[kept], np.concatenate(codes)[kept], true, pred),
-        names=found.files,
+        *(np.repeat([0, 1], [len(samples) for samples in codes])[kept], np.concatenate(codes)[kept], true, pred),
+        names=files.files,
         sample_names=known,
         column=column,
         weights=None if a.weights is None else np.concatenate([a.weights, b.weights])[kept],
     )
     order = np.argsort(rows.rows[0])  # that of the first file, in which sums of weights are rounded
     weights = None if rows.weights is None else rows.weights[order]
-    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], rows.rows[:, order], weights), of_one
+    places = np.flatnonzero(kept)[rows.rows[:, order]]
+    return Joined(rows.true[order], rows.pred[:, order], rows.samples[order], places, weights), of_one
 
 
 def repeats(rows: int, samples: int) -> str:
-    """How many predictions a sample has, in words; empty if it is one."""
+    """How many predictions a sample has, in words; empty if it is single."""
     return f", {rows / samples:.10g} predictions of each" if samples < rows else ""
 
 

@@ -95,11 +95,6 @@ def working(command: str) -> Iterator[None]:
         end_working()
 
 
-def is_working() -> bool:
-    """Whether there may be a bar, which has to go before anything else is printed on the terminal."""
-    return bool(_working)
-
-
 def end_working() -> None:
     """Remove the bar of the command."""
     while _working:

@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from matrics._cli import options
-from matrics._cli.judged_files import JudgeOptions
-from matrics._cli.judged_report import graded_data
+from matrics._cli.judged import JudgedComparison, JudgedIntervals
+from matrics._cli.judged_files import JudgedRows, JudgeOptions, read_judged
+from matrics._cli.matrices import is_log
 from matrics._cli.measures import plug_in
 from matrics._cli.screen import show
 from matrics._cli.writers import open_console
@@ -23,18 +25,23 @@ from matrics._files.notices import warn_of_odd_labels
 from matrics._files.outputs.destination import free_file
 from matrics._files.outputs.whole import write_whole
 from matrics._files.scores import ScoreNames
+from matrics._files.text import STDIN
 from matrics._files.wide import MODEL, ROW
+from matrics._judged.correction import confusion_matrix
 from matrics._quoting import quoted
+from matrics._reporting.data import Data, Judged
 from matrics._reporting.from_file import read_file
 from matrics._reporting.leaderboard import read_settings
+from matrics._reporting.origin import origin_of_files
 from matrics._reporting.page import kind_of
 from matrics._reporting.report import make_report
 from matrics._reporting.report_columns import ReportColumns
+from matrics._reporting.verdicts import ModelVerdict
 
 FilePath = Annotated[
     Path,
     options.argument(
-        "Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "Labels, a prediction in each row: .parquet or text with the columns y_true and y_pred, a directory or a "
         "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count."
     ),
 ]
@@ -83,7 +90,7 @@ def report(
         str | None, options.option("FILE", "The file to write: .html, .md or .pdf.", default="report.html")
     ] = None,
 ) -> None:
-    """Write a report on one page: the best model, the errors, and warnings."""
+    """Write a report of a single page: the best model, the errors, and warnings."""
     with contextlib.suppress(ImportError):
         import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
@@ -96,7 +103,7 @@ def report(
     models = of_models.get("models") or (() if names is None else names.models)
     scored = () if names is None else names.classes or (None,)
     rows_read = reading.read(true, pred)
-    wanted = ReportColumns(
+    report_columns = ReportColumns(
         by=(MODEL, *columns) if models else columns,
         y_true=true,
         y_pred=of_models.get("pred", Names.pred),
@@ -110,29 +117,29 @@ def report(
     output, written = _kind_of(output, kind)
     target = free_file(Path(output), [path])
     with _file_named(path):
-        manner = read_settings(
+        settings = read_settings(
             options.read_number("level", level),
             options.read_integer("num", num),
             options.read_integer("seed", seed) or 0,
         )
-        wanted.check()
+        report_columns.check()
         command = _command_of(path, context)
         judging.check(true)
         data: Any
         if judging.judge is None:
             data, origin, class_names, sides = read_file(
-                path, wanted, command=command, reading={**rows_read.names, "models": models}
+                path, report_columns, command=command, reading={**rows_read.names, "models": models}
             )
         else:
             given = {"group": group, "scores": scores, "pred": pred, "weight": weight}
             options.refuse("no such option with --judge, whose grades are those of answers", given)
-            data = graded_data(path, wanted, judging, rows_read, level=manner.level, command=command)
+            data = graded_data(path, report_columns, judging, rows_read, level=settings.level, command=command)
             origin, class_names, sides = data.origin, None, None
         made = make_report(
-            data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
+            data, report_columns, chosen, settings, class_names=class_names, origin=origin, title=title, compare=compare
         )
         if models or judging.judge is not None or rows_read != options.ReadingOptions().read():
-            made = replace(made, call="")  # which has neither a column of the models nor options of reading
+            made = replace(made, call="")  # a call of report() has no such options
         page = made.encoded(written)
     if sides is not None:
         warn_of_odd_labels(str(path), *sides)
@@ -143,7 +150,7 @@ def report(
 
 
 def _score_names(scores: list[str], true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
-    """The columns of scores: of the classes, among which the positive one may be, or of models."""
+    """The columns of scores: of the classes, which may include the positive class, or of models."""
     names = ScoreNames.parse(scores, true=true, by=by, positive=None)
     is_class = positive is None or positive in names.classes or any("=" in text for text in scores)
     return names if is_class else ScoreNames.parse(scores, true=true, by=by, positive=positive)
@@ -165,7 +172,7 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _file_named(path: Path) -> Iterator[None]:
-    """Errors in the data begin with the name of the file."""
+    """Begin errors in the data with the name of the file."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -185,3 +192,52 @@ def _command_of(path: Path, context: typer.Context) -> str:
             parts = value if isinstance(value, (list, tuple)) else [value]
             given += [name] if value is True else [text for part in parts for text in (name, str(part))]
     return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
+
+
+def graded_data(
+    path: Path, columns: ReportColumns, judging: JudgeOptions, reading: options.Reading, *, level: float, command: str
+) -> Data:
+    """The pass rates of the models of a file, corrected for the errors of the judge."""
+    if path == STDIN:
+        raise ValueError("-: expected a file, as a report has its checksum, got standard input")
+    by, samples = tuple(map(str, columns.by)), columns.paired_on
+    if samples is None and by and not is_log(path):
+        raise ArgumentError("paired_on", "expected the column of the samples with --judge, got none")
+    positive = None if columns.positive is None else str(columns.positive)
+    names = Names(by=by, clusters=None if samples is None else str(samples), positive=positive, **reading.names)
+    rows = read_judged([path], names, judging, has_pred=False)
+    if rows.pred is not None:
+        raise ArgumentError(
+            "judge",
+            f"expected grades of answers, got a column of predictions in {rows.files[0]}; matrics compare takes these",
+        )
+    numbers = [rows.of_model(k).numbers for k in range(len(rows.models))]
+    known = rows.classes
+    return Data(
+        origin_of_files(path.name, [path], command, path=str(path)),
+        tuple(model or "all answers" for model in rows.models),
+        known,
+        known.texts,
+        np.asarray(confusion_matrix(rows.counts)),
+        rows=len(rows.true),
+        by=rows.heading,
+        judged=Judged(
+            rows.judge,
+            rows.human,
+            np.asarray([float((rows.groups == k).sum()) for k in range(len(rows.models))]),
+            np.asarray([float(number["labelled"]) for number in numbers]),
+            _verdict(rows, level),
+        ),
+    )
+
+
+def _verdict(rows: JudgedRows, level: float) -> ModelVerdict:
+    """The pass rates, and how far each is from the best."""
+    if len(rows.models) > 1:
+        (verdict,) = JudgedComparison(rows, ["accuracy"], level=level, zero=np.nan).verdicts
+        return verdict
+    ((title, values),) = JudgedIntervals(rows, ["accuracy"], level=level, zero=np.nan).values()
+    nothing = np.full(1, np.nan)
+    limits = (values["estimate"], values["low"], values["high"])
+    itself = (np.zeros(1), nothing, nothing)
+    return ModelVerdict(title, *limits, *itself, 0, np.ones(1, bool), None, True, values["status"].astype(int))

@@ -6,20 +6,17 @@ import importlib
 import math
 import pkgutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from matrics._cli import options
-from matrics._cli.results import Result, column
-from matrics._cli.screen import show, text_table
+from matrics._cli.results import Result, View, column
+from matrics._cli.screen import show
 from matrics._cli.writers import open_console, read_delivery
 from matrics._errors import ArgumentError
 from matrics._study import figures
@@ -29,7 +26,6 @@ from matrics._study.sources.reproduction import SOURCES, VERDICTS, find_source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.console import Console
 
     from matrics._study.sources.recompute import Reproduced
     from matrics._study.sources.reproduction import Reproduction
@@ -38,13 +34,15 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     source: Annotated[
-        str | None, options.option("NUMBER|NAME", "One source: 000 or eve, 001 or review, ...", default="all")
+        str | None, options.option("NUMBER|NAME", "A source: 000 or eve, 001 or review, ...", default="all")
     ] = None,
     figures: Annotated[Path | None, options.option("FOLDER", "Draw the figures of the sources here, as PNG.")] = None,
     num: Annotated[
         str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
     ] = None,
-    verbose: Annotated[bool, options.flag("Show every number next to the printed one.", "--verbose", "--all")] = False,
+    verbose: Annotated[
+        bool, options.flag("Show every number next to the printed number.", "--verbose", "--all")
+    ] = False,
     format_: options.Format = None,
     output: options.FileOutput = None,
 ) -> None:
@@ -53,19 +51,17 @@ def reproduce(
     chosen, drawn = None if source is None else find_source(source), options.read_integer("num", num)
     if figures is not None:
         check_folder(figures)
-    found = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
-    delivery.write(
-        lambda: reproduction_result(found), lambda console: show_reproduction(console, found, verbose=verbose)
-    )
+    reproduced = reproduction.reproduce(chosen, num=NUM if drawn is None else drawn)
+    delivery.write(lambda: reproduction_result(reproduced, verbose=verbose))
     if figures is not None:
         files = list(map(str, draw(figures, chosen)))
         if delivery.is_table:
             show(open_console(), "", *files)
-    if found.of("unexplained"):
+    if reproduced.of("unexplained"):
         raise typer.Exit(1)
 
 
-def reproduction_result(reproduced: Reproduction) -> Result:
+def reproduction_result(reproduced: Reproduction, *, verbose: bool) -> Result:
     """A row for each number."""
     numbers = reproduced.numbers
     rows = {
@@ -77,7 +73,15 @@ def reproduction_result(reproduced: Reproduction) -> Result:
     rows["reason"] = column([_reason(number) for number in numbers])
     totals: Counter[str] = Counter(number.verdict for number in numbers)
     facts = {"totals": {verdict: totals[verdict] for verdict in VERDICTS}, "seed": None}
-    return Result("reproduce", [repr(reproduced)], facts, rows, remarks=list(reproduced.remarks))
+    title = ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in VERDICTS)
+    return Result(
+        "reproduce",
+        [f"{len(numbers):,} numbers: {title}"],
+        facts,
+        rows,
+        remarks=list(reproduced.remarks),
+        views=views_of(reproduced, verbose=verbose),
+    )
 
 
 def check_folder(folder: Path) -> None:
@@ -92,9 +96,9 @@ def check_folder(folder: Path) -> None:
 def draw(folder: Path, source: str | None) -> list[Path]:
     """Draw the figures of a source, or of all, into PNG files."""
     written = []
-    for one in SOURCES.values():
-        if source in (None, one.number):
-            for name, figure in _figures(one.figures).items():
+    for record in SOURCES.values():
+        if source in (None, record.number):
+            for name, figure in _figures(record.figures).items():
                 path = folder / f"{name}.png"
                 figure().savefig(path, dpi=150)
                 written.append(path)
@@ -102,7 +106,7 @@ def draw(folder: Path, source: str | None) -> list[Path]:
 
 
 def _figures(module: str) -> dict[str, Callable[[], Figure]]:
-    if module not in {found.name for found in pkgutil.iter_modules(figures.__path__)}:
+    if module not in {file.name for file in pkgutil.iter_modules(figures.__path__)}:
         return {}  # its source has none
     return dict(importlib.import_module(f"matrics._study.figures.{module}").FIGURES)
 
@@ -115,61 +119,63 @@ TITLES = {
 STYLES = {"unexplained": "bold red", "erratum": "yellow", "ambiguous": "yellow", "match": ""}
 
 
-def show_reproduction(console: Console, found: Reproduction, *, verbose: bool) -> None:
-    """Print the totals of each source, and what does not simply match; with ``verbose`` every number."""
+def views_of(reproduced: Reproduction, *, verbose: bool) -> list[View]:
+    """The numbers that do not simply match, or every number, and the totals of each source."""
     if verbose:
-        for (source, table), numbers in groupby(found.numbers, lambda one: (one.record.source, one.record.table)):
-            _show_table(console, f"{source} {table}", list(numbers))
+        of_tables = groupby(reproduced.numbers, lambda number: (number.record.source, number.record.table))
+        views = [_table(f"{source} {table}", list(numbers)) for (source, table), numbers in of_tables]
     else:
-        for verdict, title in TITLES.items():
-            _show_reasons(console, title, found.of(verdict))
-    _show_totals(console, found)
-    if found.remarks:
-        show(console, "", *(Text(remark, "dim") for remark in found.remarks))
+        views = [_reasons(title, numbers) for verdict, title in TITLES.items() if (numbers := reproduced.of(verdict))]
+    return [*views, _totals(reproduced)]
 
 
-def _show_totals(console: Console, found: Reproduction) -> None:
-    totals = found.totals()
+def _totals(reproduced: Reproduction) -> View:
+    """How many numbers of each source have each verdict."""
+    totals = reproduced.totals()
     lines = {f"{source} {SOURCES[source].title}": counts for source, counts in totals.items()}
     if len(totals) > 1:
         lines["all"] = {key: sum(counts[key] for counts in totals.values()) for key in next(iter(totals.values()))}
-    table = text_table("source", *next(iter(lines.values())), right=slice(1, None))
-    for name, counts in lines.items():
-        cells = [Text(f"{count:,}", STYLES.get(key, "") if count else "") for key, count in counts.items()]
-        table.add_row(Text(name), *cells)
-    show(console, table)
+    rows = {"source": column(list(lines), is_key=True)}
+    for key in next(iter(lines.values())):
+        counts = [of_source[key] for of_source in lines.values()]
+        rows[key] = column(counts, styles={f"{count:,}": STYLES.get(key, "") for count in counts if count})
+    return View(rows)
 
 
-def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...]) -> None:
-    """One line per number; below numbers with the same reason, the reason."""
-    if not numbers:
-        return
-    table = Table.grid()
+def _reasons(title: str, numbers: Iterable[Reproduced]) -> View:
+    """A row for each number; below numbers with the same reason, the reason."""
+    rows: list[tuple[str, str]] = []
     for reason, same in groupby(numbers, _reason):
-        for one in same:
-            record = one.record
-            what = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}  "
-            table.add_row(Text(what).append(f"{record.printed} / {_value(one)}", "bold"))
-        table.add_row(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
-    show(console, Text(f"{title} (paper / true)", "bold"), "", table, "")
+        for number in same:
+            record = number.record
+            name = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}"
+            rows.append((name, f"{record.printed} / {_value(number)}"))
+        rows.append((f"    {reason}", ""))
+    names, values = zip(*rows, strict=True)
+    return View({"number": column(names, is_key=True), "paper/true": column(values)}, title)
 
 
-def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None:
-    table = text_table("matrix", "measure", "paper", "here", "", "reason")
-    for one in numbers:
-        verdict = "" if one.verdict == "match" else one.verdict
-        names = (one.record.matrix_name, one.record.measure, one.record.printed, _value(one))
-        table.add_row(*(Text(name) for name in names), Text(verdict, STYLES[one.verdict]), Text(_reason(one)))
-    show(console, Text(title, "bold"), table, "")
+def _table(title: str, numbers: list[Reproduced]) -> View:
+    """A row for each number of a table of a source."""
+    verdicts = ["" if number.verdict == "match" else number.verdict for number in numbers]
+    rows = {
+        "matrix": column([number.record.matrix_name for number in numbers], is_key=True),
+        "measure": column([number.record.measure for number in numbers], is_key=True),
+        "paper": column([number.record.printed for number in numbers]),
+        "here": column(list(map(_value, numbers))),
+        "": column(verdicts, styles=STYLES),
+        "reason": column(list(map(_reason, numbers))),
+    }
+    return View(rows, title)
 
 
-def _value(one: Reproduced) -> str:
-    value = "undefined" if math.isnan(one.value) else f"{one.value:.6g}"
-    return f"{value} ± {one.error:.1g}" if one.error else value
+def _value(number: Reproduced) -> str:
+    value = "undefined" if math.isnan(number.value) else f"{number.value:.6g}"
+    return f"{value} ± {number.error:.1g}" if number.error else value
 
 
-def _reason(one: Reproduced) -> str:
+def _reason(number: Reproduced) -> str:
     """The reason, and the values under other readings."""
-    others = "; ".join(f"{label}: {value:.6g}" for label, value in one.readings.items() if not math.isnan(value))
-    parts = [part for part in (one.reason, others) if part]
-    return ". ".join(parts) if one.verdict != "match" else others or one.reason
+    others = "; ".join(f"{label}: {value:.6g}" for label, value in number.readings.items() if not math.isnan(value))
+    parts = [part for part in (number.reason, others) if part]
+    return ". ".join(parts) if number.verdict != "match" else others or number.reason

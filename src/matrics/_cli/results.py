@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -37,22 +37,34 @@ class Measured:
 
 @dataclass(frozen=True)
 class Column:
-    """The values of a column, and what those that are no numbers mean."""
+    """The values of a column, and the meaning of values that are no numbers."""
 
     values: list[Any]
     undefined: str = UNDEFINED  # why a value may be NaN
     status: str = ""  # the column with the status of each value
     is_status: bool = False  # whether the values are codes of IntervalStatus
     is_short: bool = False  # whether people need four significant digits, and not three decimals
+    digits: int | None = None  # the decimals that people read, if they are the same for all values
     is_key: bool = False  # whether the values name the rows
     splits: bool = False  # whether people read a table for each value
     is_hidden: bool = False  # from people, who read the same elsewhere
     title: str = ""  # for people, if the name is for programs
     measured: Measured | None = None
     reasons: Mapping[int, str] = field(default_factory=dict)  # of single rows, in place of ``undefined``
+    styles: Mapping[str, str] = field(default_factory=dict)  # the colours of single texts on a terminal
 
 
 Rows = dict[str, Column]
+
+
+@dataclass(frozen=True)
+class View:
+    """A table for people in place of the rows, with lines above and below it."""
+
+    rows: Rows  # in the order in which people read them
+    title: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -64,20 +76,31 @@ class Result:
     facts: dict[str, Any]  # the same as plain values
     rows: Rows
     measures: list[dict[str, Any]] = field(default_factory=list)
-    tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
+    tables: dict[str, Rows] = field(default_factory=dict)  # further tables, by name
     remarks: list[str] = field(default_factory=list)
     libraries: tuple[str, ...] = ()  # whose versions matter, apart from NumPy's
     ordered: bool = False  # whether people read the rows in this order, and not the best first
     notes: list[str] = field(default_factory=list)  # on the tables for people
     leads: bool = False  # whether people read the further tables first
     totals: Counter[int] = field(default_factory=Counter)  # of statuses that are in no row
+    views: Sequence[View] = ()
+    conclusion: str = ""  # the first line of a document, and the last line on the screen
+    style: str = ""  # the colour of the conclusion on a terminal
 
     @property
     def statuses(self) -> list[IntervalStatus]:
-        """Those that occur, in order."""
-        columns = [column for rows in (self.rows, *self.tables.values()) for column in rows.values()]
-        codes = {code for column in columns if column.is_status for code in column.values if code is not None}
-        return [STATUSES[code] for code in sorted(codes)]
+        """The statuses that occur, in order."""
+        return [STATUSES[code] for code in sorted(_counts_of_statuses([self.rows, *self.tables.values()]))]
+
+    @property
+    def signs(self) -> Counter[int]:
+        """How often each status occurs in the tables for people, where it is a sign after the value."""
+        return self.totals or _counts_of_statuses([view.rows for view in self.views] or [self.rows])
+
+
+def _counts_of_statuses(tables: Iterable[Rows]) -> Counter[int]:
+    columns = [part for rows in tables for part in rows.values() if part.is_status]
+    return Counter(code for part in columns for code in part.values if code is not None)
 
 
 def column(values: Any, **about: Any) -> Column:
@@ -126,6 +149,7 @@ class Cells:
     best: tuple[bool, ...] = ()  # where values are the best of their column
     statuses: tuple[int, ...] = ()
     is_even: bool = True  # whether values have their decimal points in line
+    styles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def written(self) -> list[str]:
@@ -141,6 +165,8 @@ class Layout:
     names: list[Cells]
     cells: list[Cells]
     sorting: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
 
     @property
     def columns(self) -> list[Cells]:
@@ -198,9 +224,13 @@ def _cells(rows: Rows, name: str, order: list[int]) -> Cells:
     column, ends = rows[name], _ends(name, rows)
     heading = column.title or name
     values = [column.values[row] for row in order]
-    if ends and all(value is None or isinstance(value, float) for value in values):
+    # A text in place of a number is shown as it is, without limits.
+    if ends and all(value is None or isinstance(value, (float, str)) for value in values):
         limits = [[_float(rows[end].values[row]) for end in ends] for row in order]
-        texts = [_limited(column, _float(value), *pair) for value, pair in zip(values, limits, strict=True)]
+        texts = [
+            (value,) if isinstance(value, str) else _limited(column, _float(value), *pair)
+            for value, pair in zip(values, limits, strict=True)
+        ]
         # Columns may share a status, whose sign is in the last of them.
         is_last = name == [other for other in _shown(rows) if rows[other].status == column.status][-1]
         codes = rows[column.status].values if column.status and is_last else ()
@@ -212,7 +242,7 @@ def _cells(rows: Rows, name: str, order: list[int]) -> Cells:
     else:
         texts = [(for_people(column, value),) for value in values]
     best = _best(column.measured, list(map(_float, values))) if column.measured and len(values) > 1 else ()
-    return Cells(heading, texts, numeric and not column.is_key, best)
+    return Cells(heading, texts, numeric and not column.is_key, best, styles=column.styles)
 
 
 def _float(value: float | None) -> float:
@@ -235,7 +265,7 @@ def for_people(column: Column, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int) and not column.is_key:
         return f"{value:,}"
-    return number(value) if isinstance(value, float) else plain(str(value))
+    return number(value, column.digits) if isinstance(value, float) else plain(str(value))
 
 
 def _distinct(values: list[float]) -> list[str]:

@@ -48,10 +48,10 @@ LEAST_ROWS = 8192
 
 @dataclass(kw_only=True)
 class Run:
-    """One pass over a source; subclasses compute scores or intervals."""
+    """A pass over a source; subclasses compute scores or intervals."""
 
     command: ClassVar[str] = "score"
-    unit: ClassVar[str] = "score"  # the noun for one result
+    unit: ClassVar[str] = "score"  # the noun for a result
     piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
     block_cells: ClassVar[int | None] = None
     least_rows: ClassVar[int | None] = None
@@ -60,7 +60,7 @@ class Run:
     source: Keyed
     metrics: dict[str, Metric]
     zero_division: float
-    manner: RunOptions
+    settings: RunOptions
     totals: Totals = field(default_factory=Totals)
 
     @property
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def columns(self) -> list[Measured]:
-        """One column per measure, or one per class for measures of every class."""
+        """A column for each measure; for measures of every class, a column for each class."""
         raise NotImplementedError
 
     @property
@@ -92,14 +92,14 @@ class Run:
         """How many matrices are invalid, which are the first of them, and what became of them."""
         names = ", ".join(self.source.name(position) for position in self.totals.first_invalid)
         more = self.totals.invalid - len(self.totals.first_invalid)
-        what = "left out" if self.manner.on_invalid == "skip" else "undefined"
+        what = "left out" if self.settings.on_invalid == "skip" else "undefined"
         named = f": {names}" + (f" and {more:,} more" if more else "") if self.source.keys else ""
         return f"{counted(self.totals.invalid, 'invalid matrix')}, {what}{named}"
 
     @property
     def remaining(self) -> int:
         """The number of matrices that are not left out."""
-        return self.source.count - (self.totals.invalid if self.manner.on_invalid == "skip" else 0)
+        return self.source.count - (self.totals.invalid if self.settings.on_invalid == "skip" else 0)
 
     def facts(self, positive: str | None) -> dict[str, Any]:
         """The same as the titles, as plain values."""
@@ -187,14 +187,14 @@ class Run:
         """The number of pieces computed at the same time; if it is 1, the library itself may use all workers."""
         return 1
 
-    def found(self) -> Generator[BlockResult]:
+    def results(self) -> Generator[BlockResult]:
         """Yield the results of every piece in order."""
         return in_order(self.find, self.read(), self.threads)
 
     def blocks(self) -> Generator[BlockResult]:
         """The same for every block."""
         waiting: list[BlockResult] = []
-        for piece in self.found():
+        for piece in self.results():
             waiting.append(piece)
             if piece.stop % self.rows == 0 or piece.stop == self.source.count:
                 yield joined(waiting)
@@ -203,7 +203,7 @@ class Run:
     def shown(self) -> AbstractContextManager[None]:
         """Show how far the run is."""
         totals = self.totals
-        return shown(Progress(self.source.count, self.input_bytes, totals), lines=self.manner.progress)
+        return shown(Progress(self.source.count, self.input_bytes, totals), lines=self.settings.progress)
 
     @property
     def input_bytes(self) -> float:
@@ -213,7 +213,7 @@ class Run:
 
 @dataclass(kw_only=True)
 class MatrixRun(Run):
-    """One pass over matrices."""
+    """A pass over matrices."""
 
     source: MatrixSource
     target: Target | None = None
@@ -254,7 +254,7 @@ class MatrixRun(Run):
 
     @functools.cached_property
     def columns(self) -> list[Measured]:
-        """One column per measure, or one per class for measures of every class."""
+        """A column for each measure; for measures of every class, a column for each class."""
         return score_columns(self.metrics, self.source.titles)
 
     @property
@@ -285,22 +285,22 @@ class MatrixRun(Run):
         try:
             values, valid = self.evaluate(positions, oriented), None
         except matrics.InvalidConfusionMatrix as error:
-            if self.manner.on_invalid == "raise":
+            if self.settings.on_invalid == "raise":
                 raise ValueError(_name_invalid(self.source, positions, block)) from error
             valid = _valid(oriented)
             values = self.missing(len(block))
             if valid.any():
                 values[valid] = self.evaluate(positions[valid], oriented[valid])
         scores = self.scores_of(values)
-        counted_ones = block if valid is None else block[valid]
+        counted_matrices = block if valid is None else block[valid]
         return BlockResult(
             start,
             stop,
             values.astype(self.dtype, copy=False),
-            samples=float(counted_ones.sum(dtype=np.float64)),
+            samples=float(counted_matrices.sum(dtype=np.float64)),
             undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
             invalid=() if valid is None else tuple(positions[~valid].tolist()),
-            statuses=self.statuses_of(values if valid is None or self.manner.on_invalid == "nan" else values[valid]),
+            statuses=self.statuses_of(values if valid is None or self.settings.on_invalid == "nan" else values[valid]),
             keys=piece.keys,
         )
 
@@ -316,14 +316,14 @@ class MatrixRun(Run):
 
 @dataclass(kw_only=True)
 class ScoreRun(MatrixRun):
-    """The scores (rows, columns) of one source."""
+    """The scores (rows, columns) of a source."""
 
     to_backend: Callable[[Array], Array]
 
     @property
     def threads(self) -> int:
         """The number of workers; 1 for PyTorch and JAX, which use their own threads."""
-        return self.manner.workers if self.to_backend is np.asarray else 1
+        return self.settings.workers if self.to_backend is np.asarray else 1
 
     def evaluate(self, positions: Array, block: Array) -> Array:
         """The scores of a block."""
@@ -340,12 +340,12 @@ class ScoreRun(MatrixRun):
 
 
 def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Measured]:
-    """One column per measure, or one per class for measures of every class."""
+    """A column for each measure; for measures of every class, a column for each class."""
     columns = []
     for name, metric in metrics.items():
         labels = map(title_of, named_columns(name, metric, classes))
         reach = f"{range_of(metric)}, {direction_of(metric)}"
-        # What weighs errors by the odds of the threshold is comparable at one threshold only.
+        # Measures that weigh errors by the odds of the threshold are comparable only at the same threshold.
         better = None if metric.awaits else metric.higher_is_better
         columns += [Measured(label, reach, better) for label in labels]
     names = [column.label for column in columns]

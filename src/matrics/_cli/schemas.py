@@ -78,11 +78,11 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
-OF_GROUPS = "by groups reference threshold"
+OF_GROUPS = "by groups reference threshold lower_is_positive"
 JUDGED = "judge human labelled judged both unanswered"
 OF_RUNS = "runs epochs answers"
 OF_CURVES = "file number_of_curves classes positive samples"
-# Of each command the facts that are always there, and those that may be.
+# The facts of each command: those of every output, and those of some outputs.
 OF_COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("file matrices classes positive samples weighted invalid seed", "prevalence"),
     "interval": (

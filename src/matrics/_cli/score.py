@@ -95,10 +95,10 @@ def score(
     )
     if disparity and not (request.by or request.models):
         raise ArgumentError("disparity", "expected --by COLUMN with it, the groups to compare")
-    manner = options.RunOptions.read(workers, on_invalid, progress=progress)
+    settings = options.RunOptions.read(workers, on_invalid, progress=progress)
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
-        run = open_run(path, request, metrics, backend=backend, zero_division=zero, manner=manner)
+        run = open_run(path, request, metrics, backend=backend, zero_division=zero, settings=settings)
         if is_log(path):
             warn_of_single_class(run)
         deliver(
@@ -118,24 +118,24 @@ def open_run(
     *,
     backend: str,
     zero_division: float,
-    manner: options.RunOptions,
+    settings: options.RunOptions,
 ) -> Run:
     """Open the file, and return the run that computes the requested measures."""
     specs = metrics or "core"
     resolve(specs)  # raises before anything is read
-    common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
+    common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "settings": settings}
     if request.separator is not None:
         return _run_of_sets(path, request, request.separator, metrics, common)
     request.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if request.scores is None:
         request.refuse("--scores with it", "threshold", "lower_is_positive")
-        source = open_matrices(path, request, watching(lines=manner.progress))
+        source = open_matrices(path, request, watching(lines=settings.progress))
         chosen = measures(metrics or default_measures(path, source), lambda: source.known(request.positive))
         target = Target.read(request.prevalence, source.known(request.positive))
         return ScoreRun(source=source, metrics=chosen, target=target, **common)
     request.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if request.threshold is None else options.read_number("threshold", request.threshold)
-    # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
+    # Of several columns, the class with the highest score is predicted, and the positive class is among them.
     of_one, of_several = (None, request.positive) if limit is None else (request.positive, None)
     parsed = ScoreNames.parse(request.scores, true=request.true, by=request.by, positive=of_one)
     score_names = replace(parsed, lower_is_positive=request.lower_is_positive, **request.reading.names)
@@ -149,13 +149,13 @@ def open_run(
             "with the highest score is predicted",
         )
     scored = read_scores(path, score_names, of_all=limit is None)
-    found = scored.matrices(limit)
+    matrices = scored.matrices(limit)
     if limit is not None:
         outside = request.lower_is_positive or any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
         specs = specs if outside else at_threshold(specs, limit)
-    chosen = measures(specs, lambda: found.known(of_several))
-    target = Target.read(request.prevalence, found.known(of_several))
-    return ScoreRun(source=found, metrics=chosen, target=target, **common)
+    chosen = measures(specs, lambda: matrices.known(of_several))
+    target = Target.read(request.prevalence, matrices.known(of_several))
+    return ScoreRun(source=matrices, metrics=chosen, target=target, **common)
 
 
 def _run_of_sets(
@@ -208,7 +208,7 @@ class SetNames(Names):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """No column has one label a row."""
+        """No column has a single label in each row."""
         return ()
 
     @property
@@ -249,7 +249,7 @@ class MultilabelRun(Run):
 
     @property
     def columns(self) -> list[Measured]:
-        """One column per measure, or one per label."""
+        """A column for each measure, or for each label."""
         ends = [f" of {name}" for name in self.source.classes] if self.average == "label" else [f", {self.average}"]
         columns = zip(self.metrics, score_columns(self.metrics, ()), strict=True)
         return [replace(column, label=f"{name}{end}") for name, column in columns for end in ends]
@@ -282,7 +282,7 @@ class MultilabelRun(Run):
             list(self.metrics),
             average=cast("Average", self.average),  # verified by check_sets
             zero_division=self.zero_division,
-            workers=self.manner.workers,
+            workers=self.settings.workers,
         )
         values = np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
         return BlockResult(
@@ -296,7 +296,7 @@ def check_sets(metrics: dict[str, Metric], average: str) -> None:
     for name, metric in metrics.items():
         if metric.is_classwise:
             raise ArgumentError(
-                "metrics", f"expected measures with one value a label, got {quoted(name)}; --average label"
+                "metrics", f"expected measures with one value for each label, got {quoted(name)}; --average label"
             )
         if metric.classes:
             raise ArgumentError(
@@ -312,10 +312,10 @@ def read_sets(path: Path, names: SetNames) -> Sets:
         raise ArgumentError("separator", "expected the text between two labels, such as ';', got an empty text")
     if names.true == names.pred or {names.true, names.pred} & set(names.by):
         raise ArgumentError("pred", "expected different columns of true labels, predicted labels and groups")
-    found: Path | Input = path
+    source: Path | Input = path
     if names.models:
-        found, names = by_model(path, names)
-    file, (classes, values, groups), _ = read_rows(found, names, _samples)
+        source, names = by_model(path, names)
+    file, (classes, values, groups), _ = read_rows(source, names, _samples)
     of_groups = (np.any([side.any(axis=0) for side in of], axis=0) for of in zip(*groups, strict=True))
     true, pred = ([classes[k] for k in np.flatnonzero(there).tolist()] for there in of_groups)
     refuse_disjoint(file, true, pred, (names.true, names.pred))

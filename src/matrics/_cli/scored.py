@@ -77,7 +77,7 @@ class ScoreOptions:
                 f"{source.file}: expected samples of at least two classes in {quoted(self.true)}, got only {only}"
             )
         if source.has_several:
-            why = "no such option with scores of several classes (with one of them: --positive)"
+            why = "no such option with scores of several classes (a single class: --positive)"
             options.refuse(why, {"prevalence": self.prevalence})
         return source, Target.read(self.prevalence, source.known)
 

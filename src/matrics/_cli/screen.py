@@ -42,6 +42,8 @@ def show_tables(console: Console, tables: Sequence[Layout]) -> None:
             show(console, "")
         if table.title:
             show(console, Text(plain(table.title), "bold"))
+        if table.above:
+            show(console, *table.above, "")
         # A value and two limits are long: to a pipe, such tables are as wide as on a usual terminal.
         has_limits = any(len(text) > 1 for part in table.cells for text in part.texts)
         width = PIPE_WIDTH if has_limits and not console.is_terminal else console.width
@@ -50,12 +52,14 @@ def show_tables(console: Console, tables: Sequence[Layout]) -> None:
             show(console, _table(table.names, []))
         while rest:
             taken = 1
-            while taken < len(rest) and _width(console, _table(table.names, rest[: taken + 1])) <= width:
+            while taken < len(rest) and _width(console, table.names, rest[: taken + 1]) <= width:
                 taken += 1
             show(console, _table(table.names, rest[:taken]))
             rest = rest[taken:]
             if rest:
                 show(console, "")
+        if table.below:
+            show(console, *[""] * (len(table.below) > 1), *(Text(plain(line), "dim") for line in table.below))
 
 
 def text_table(*headers: str, right: slice = slice(0)) -> Table:
@@ -73,9 +77,9 @@ def _table(names: Sequence[Cells], cells: Sequence[Cells]) -> Table:
     headings = [fold(part.heading, WIDE if limits else NARROW) for part, limits in zip(cells, has_limits, strict=True)]
     table = text_table(*(part.heading for part in names), *headings)
     for column, part in zip(table.columns, [*names, *cells], strict=True):
-        column.vertical, column.justify = "bottom", "right" if part.is_number else "left"
-    columns = [[Text(plain(text)) for text in part.written] for part in names] + list(map(_marked, cells))
-    for row in zip(*columns, strict=True):
+        column.justify = "right" if part.is_number else "left"
+        column.no_wrap = part.is_number
+    for row in zip(*map(_marked, [*names, *cells]), strict=True):
         table.add_row(*row)
     return table
 
@@ -91,14 +95,19 @@ def _marked(column: Cells) -> list[Text]:
             shown = f"{value} [{limits[0]:>{wide[1]}}, {limits[1]:>{wide[2]}}]"
         shown += ("*" if is_best else " ") if column.best else ""
         shown += sign_of(column.statuses[k]) if column.statuses else ""
-        cells.append(Text(plain(shown), BEST if is_best else ""))
+        cells.append(Text(plain(shown), BEST if is_best else column.styles.get(value, "")))
     return cells
 
 
-def _width(console: Console, table: Table) -> int:
+def _width(console: Console, names: Sequence[Cells], cells: Sequence[Cells]) -> int:
+    """The width of a table whose long texts, which are no names, are broken into lines."""
+    table = _table(names, cells)
+    for column in table.columns[len(names) :]:
+        column.max_width = None if column.no_wrap else PROSE
     return console.measure(table, options=console.options.update(max_width=10**6)).maximum
 
 
+PROSE = 25  # letters of a line of a long text
 NARROW = 10  # letters of a header above numbers
 WIDE = 20  # above numbers with limits
 

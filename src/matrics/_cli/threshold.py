@@ -178,9 +178,9 @@ class Goal:
         if metric == COST:
             goal = read_goal(COST, specs, has_costs=True)
             return cls(COST, specs, {**titles, COST: COST}, goal.budgets)
-        found = measures(metric, lambda: classes)
-        goal = read_goal(list(found.values()), specs)
-        ((key, chosen),) = found.items()
+        resolved = measures(metric, lambda: classes)
+        goal = read_goal(list(resolved.values()), specs)
+        ((key, chosen),) = resolved.items()
         return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, goal.budgets)
 
     @property
@@ -196,7 +196,7 @@ class Goal:
     @property
     def conditions(self) -> list[str]:
         """The constraints, with the titles of their measures."""
-        return [with_titles(one, self.titles) for one in self.subject_to]
+        return [with_titles(text, self.titles) for text in self.subject_to]
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Best:
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRun(ScoredRun):
-    """The best thresholds of one file."""
+    """The best thresholds of the curves of a file."""
 
     goal: Goal
     num: int  # replicates; 0 for no limits
@@ -231,11 +231,11 @@ class ThresholdRun(ScoredRun):
     @cached_property
     def best(self) -> list[Best]:
         """The best thresholds of all curves; raises if there is none at all."""
-        found = [self._best(position) for position in range(self.source.count)]
-        if all(one.reason for one in found):
+        thresholds = [self._best(position) for position in range(self.source.count)]
+        if all(best.reason for best in thresholds):
             where = f" ({self.source.heading} {self.source.name(0)})" if self.source.keys else ""
-            raise ValueError(f"{self.source.file}: {found[0].reason}{where}")
-        return found
+            raise ValueError(f"{self.source.file}: {thresholds[0].reason}{where}")
+        return thresholds
 
     def _best(self, position: int) -> Best:
         true, scores = self.source.curve(position)
@@ -274,22 +274,22 @@ class ThresholdRun(ScoredRun):
         left_out, budgets = self.source.left_out, self.goal.budgets
         if not left_out or not budgets:
             return ""
-        texts = " and ".join(with_titles(one, self.goal.titles) for one in budgets)
+        texts = " and ".join(with_titles(text, self.goal.titles) for text in budgets)
         if self.source.unlabelled:
             number = sum(map(len, self.source.unlabelled))
             return f"{texts}: of all {self.source.samples + number:,} samples with a score; {number:,} have no label"
         rows = f"{left_out:,} row{' is' if left_out == 1 else 's are'}"
-        return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out of it"
+        return f"{texts}: of the {self.source.samples:,} samples with a label and a score; {rows} left out"
 
     @property
     def scores(self) -> Array:
         """The measures at the thresholds: (curves, columns); NaN for curves without a threshold."""
-        stack = np.stack([one.matrix for one in self.best])
+        stack = np.stack([best.matrix for best in self.best])
         if self.target is not None:
             stack = matrics.transform.at_prevalence(stack, self.target.shares)
         scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, workers=-1)
         columns = np.column_stack([np.asarray(values, float) for values in scores.values()])
-        columns[[bool(one.reason) for one in self.best]] = math.nan
+        columns[[bool(best.reason) for best in self.best]] = math.nan
         return columns
 
     def outputs(self) -> dict[str, Array]:
@@ -297,21 +297,21 @@ class ThresholdRun(ScoredRun):
         fields = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error"}
         columns: dict[str, Array] = {}
         for name, intervals in (
-            ("threshold", [one.threshold for one in self.best]),
-            ("expected", [one.value for one in self.best]),
+            ("threshold", [best.threshold for best in self.best]),
+            ("expected", [best.value for best in self.best]),
         ):
             for ending, attribute in fields.items():
-                columns[name + ending] = np.array([float(getattr(one, attribute)) for one in intervals])
-        columns["value"] = np.array([one.here for one in self.best])
-        columns["status"] = [None if one.reason else int(one.value.status) for one in self.best]
+                columns[name + ending] = np.array([float(getattr(interval, attribute)) for interval in intervals])
+        columns["value"] = np.array([best.here for best in self.best])
+        columns["status"] = [None if best.reason else int(best.value.status) for best in self.best]
         for k, name in enumerate(("tn", "fp", "fn", "tp")):
-            cells = [None if one.reason else int(one.matrix.flat[k]) for one in self.best]
+            cells = [None if best.reason else int(best.matrix.flat[k]) for best in self.best]
             columns[name] = cells
         measures = {column.label: values for column, values in zip(self.columns, self.scores.T, strict=True)}
         both = sorted(set(columns) & set(measures))
         if both:
             raise ArgumentError(
-                "metrics", f"expected other measures in a file, got one named as the column {quoted(both[0])}"
+                "metrics", f"expected other measures in a file, got the name of the column {quoted(both[0])}"
             )
         return columns | measures
 
@@ -329,7 +329,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
     source, goal = run.source, run.goal
     reasons, columns = reasons_of(run.measures), run.outputs()
     refuse_same("format", [*run.keys, *columns])
-    none = {position: one.reason for position, one in enumerate(run.best) if one.reason}
+    none = {position: best.reason for position, best in enumerate(run.best) if best.reason}
     without = "no limits were requested" if not run.num else "there are no limits"
     rows = keys_of(source.columns(0, source.count))
     goals = {"expected": Measured(goal.name, "", not goal.lowest_is_best)}  # orders the rows

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.text import Text
 
 import matrics
 from matrics._catalogue.naming import title_of
 from matrics._cli import options
 from matrics._cli.measures import Target, about_classes, about_measure
-from matrics._cli.results import Result, Rows, column
-from matrics._cli.screen import BEST, fold, show, show_statuses, sign_of, text_table
+from matrics._cli.results import Column, Result, Rows, View, column
+from matrics._cli.screen import BEST
 from matrics._errors import ArgumentError
 from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._scoring.score import resolve
 from matrics._tables.samples import joined
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
-from matrics._wording import limits, number, plain
+from matrics._wording import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from matrics._catalogue.classes import Classes
     from matrics._catalogue.record import Metric
     from matrics._files.scores import Scored
@@ -35,6 +31,7 @@ Array = Any
 UNDEFINED = "undefined for this model"
 ITSELF = "it is the best itself, or there is no difference"
 PARTS = ("estimate", "low", "high")
+GAP = "best less this"
 APART = ("difference", "difference_low", "difference_high")
 
 
@@ -76,7 +73,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class Compared:
-    """The models, the title lines, a verdict for each measure, and all that led to them."""
+    """The models, the title lines, a verdict for each measure, and the data behind the verdicts."""
 
     models: list[str]
     titles: list[str]
@@ -89,66 +86,68 @@ class Compared:
     paired_on: str | None
     paired: int | None = None  # samples that all models have predicted
     left_out: tuple[str, ...] = ()
-    thresholds: list[float] | None = None  # of scores, one for each model
+    thresholds: list[float] | None = None  # of the scores of each model
 
 
-def show_comparison(console: Console, found: Compared, heading: str) -> None:
-    """Print the tables of all measures, and what to be wary of."""
-    show(console, *found.titles, *found.left_out)
-    show_verdicts(console, found.models, found.verdicts, heading)
-
-
-def comparison_result(found: Compared) -> Result:
+def comparison_result(comparison: Compared, heading: str) -> Result:
     """A row for each measure and model, in the order of the models."""
-    is_drawn = found.paired is not None
-    target = Target.read(found.chosen.prevalence, found.classes)
+    is_drawn = comparison.paired is not None
+    target = Target.read(comparison.chosen.prevalence, comparison.classes)
     about = {
-        "files": found.files,
-        "models": found.models,
-        **about_classes(found.classes),
-        "samples": found.samples,
-        "paired_on": found.paired_on,
-        "paired_samples": found.paired,
-        "level": found.chosen.level,
+        "files": comparison.files,
+        "models": comparison.models,
+        **about_classes(comparison.classes),
+        "samples": comparison.samples,
+        "paired_on": comparison.paired_on,
+        "paired_samples": comparison.paired,
+        "level": comparison.chosen.level,
         **({} if target is None else {"prevalence": target.shares}),
-        **({} if found.thresholds is None else {"thresholds": found.thresholds}),
-        "replicates": (DEFAULT_NUM if found.chosen.num is None else found.chosen.num) if is_drawn else None,
-        "seed": (found.chosen.seed or 0) if is_drawn else None,
+        **({} if comparison.thresholds is None else {"thresholds": comparison.thresholds}),
+        "replicates": (DEFAULT_NUM if comparison.chosen.num is None else comparison.chosen.num) if is_drawn else None,
+        "seed": (comparison.chosen.seed or 0) if is_drawn else None,
     }
-    measures = [about_measure(title_of(key), metric) for key, metric in found.metrics.items()]
-    rows = rows_of(found.models, found.verdicts)
-    return Result("compare", found.titles, about, rows, measures, remarks=list(found.left_out))
+    measures = [about_measure(title_of(key), metric) for key, metric in comparison.metrics.items()]
+    rows, views = (
+        rows_of(comparison.models, comparison.verdicts),
+        views_of(comparison.models, comparison.verdicts, heading),
+    )
+    return Result("compare", comparison.titles, about, rows, measures, remarks=list(comparison.left_out), views=views)
 
 
-def show_verdicts(console: Console, models: list[str], verdicts: list[ModelVerdict], heading: str) -> None:
-    """Print a table for each measure, and what statuses mean."""
-    for verdict in verdicts:
-        _show(console, models, verdict, heading)
-    show_statuses(console, Counter(int(one) for verdict in verdicts for one in verdict.status), signs=True)
+def views_of(models: list[str], verdicts: list[ModelVerdict], heading: str) -> list[View]:
+    """A table for each measure, in which the best model comes first."""
+    return [_view(models, verdict, heading) for verdict in verdicts]
 
 
-def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
-    chances = {"p": (verdict.p_value, 3), "P(best)": (verdict.probability_best, 2)}
-    shown = {name: (values, digits) for name, (values, digits) in chances.items() if values is not None}
-    table = text_table(heading, fold(title_of(verdict.label), 20), "best less this", *shown, "", right=slice(1, -1))
-    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
-    for row in order:
-        is_best = row == verdict.best
-        style = BEST if is_best else ""
-        gap = limits(*(float(of[row]) for of in (verdict.difference, verdict.difference_low, verdict.difference_high)))
-        word = "best" if is_best else "tied" if verdict.tied[row] else ""
-        values = limits(*(float(of[row]) for of in (verdict.estimate, verdict.low, verdict.high)))
-        cells = [Text(plain(models[row]), style), Text(values + sign_of(verdict.status[row]))]
-        cells += [Text("" if is_best else gap)]
-        cells += [
-            Text("" if is_best and name == "p" else number(float(of_all[row]), digits))
-            for name, (of_all, digits) in shown.items()
-        ]
-        table.add_row(*cells, Text(word, style))
-    show(console, "", table, Text(_remark(models, verdict, order), "dim"))
+def _view(models: list[str], verdict: ModelVerdict, heading: str) -> View:
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True).tolist()
+    ranks = ["best" if row == verdict.best else "tied" if verdict.tied[row] else "" for row in order]
+
+    def column_of(values: np.ndarray, of_best: str | None = None, **about: Any) -> Column:
+        """The values in this order, and a text in place of that of the best model."""
+        texts = {} if of_best is None else {verdict.best: of_best}
+        return column([texts.get(row, values[row].item()) for row in order], **about)
+
+    title = title_of(verdict.label)
+    rows = {
+        heading: column([models[row] for row in order], is_key=True),
+        "": column(ranks, is_key=True, styles={"best": BEST}),
+        title: column_of(verdict.estimate, status="status"),
+        f"{title}/low": column_of(verdict.low),
+        f"{title}/high": column_of(verdict.high),
+        "status": column_of(verdict.status, is_status=True),
+        GAP: column_of(verdict.difference, ""),
+        f"{GAP}/low": column_of(verdict.difference_low),
+        f"{GAP}/high": column_of(verdict.difference_high),
+    }
+    if verdict.p_value is not None:
+        rows["p"] = column_of(verdict.p_value, "", digits=3)
+    if verdict.probability_best is not None:
+        rows["P(best)"] = column_of(verdict.probability_best, digits=2)
+    return View(rows, below=[_remark(models, verdict, order)])
 
 
-def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
+def _remark(models: list[str], verdict: ModelVerdict, order: list[int]) -> str:
     if verdict.best is None:
         return "undefined for all of them"
     names = [plain(models[row]) for row in order if verdict.tied[row]]
@@ -158,7 +157,7 @@ def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
 
 
 def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
-    """The columns of comparisons: a row for each measure and model."""
+    """The columns of comparisons, with a row for each measure and model."""
     every = range(len(models))
     rows = {
         "measure": column([title_of(verdict.label) for verdict in verdicts for _ in every]),
@@ -166,42 +165,53 @@ def rows_of(models: list[str], verdicts: list[ModelVerdict]) -> Rows:
     }
     for name in PARTS:
         rows[name] = column(_all(verdicts, name), undefined=UNDEFINED, status="status")
-    rows["status"] = column([int(code) for one in verdicts for code in one.status], is_status=True)
-    rows["best"] = column([k == one.best for one in verdicts for k in every])
-    rows["tied"] = column([bool(one.tied[k]) for one in verdicts for k in every])
+    rows["status"] = column([int(code) for verdict in verdicts for code in verdict.status], is_status=True)
+    rows["best"] = column([k == verdict.best for verdict in verdicts for k in every])
+    rows["tied"] = column([bool(verdict.tied[k]) for verdict in verdicts for k in every])
     for name in APART:
         rows[name] = column(_apart(verdicts, name), undefined=ITSELF)
-    if any(one.p_value is not None for one in verdicts):
+    if any(verdict.p_value is not None for verdict in verdicts):
         rows["p_value"] = column(_apart(verdicts, "p_value"), undefined=ITSELF)
-    if any(one.probability_best is not None for one in verdicts):
+    if any(verdict.probability_best is not None for verdict in verdicts):
         rows["probability_best"] = column(_all(verdicts, "probability_best"), undefined=UNDEFINED)
     return rows
 
 
 def _all(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    """A part of all verdicts; NaN where one has none."""
+    """A part of all verdicts; NaN where a verdict has none."""
     return [
         math.nan if values is None else float(values[k])
-        for one in verdicts
-        for values in [getattr(one, name)]
-        for k in range(len(one.estimate))
+        for verdict in verdicts
+        for values in [getattr(verdict, name)]
+        for k in range(len(verdict.estimate))
     ]
 
 
 def _apart(verdicts: list[ModelVerdict], name: str) -> list[float]:
-    """The same of differences from the best, which is not compared with itself."""
-    is_best = [k == one.best for one in verdicts for k in range(len(one.estimate))]
+    """A part of all verdicts on differences from the best model, which is not compared with itself."""
+    is_best = [k == verdict.best for verdict in verdicts for k in range(len(verdict.estimate))]
     return [math.nan if best else value for best, value in zip(is_best, _all(verdicts, name), strict=True)]
 
 
 def compared_scores(
-    names: list[str], true: Array, scores: Array, samples: Array, level: float, *, turned: bool
+    names: list[str],
+    true: Array,
+    scores: Array,
+    samples: Array,
+    level: float,
+    *,
+    turned: bool,
+    metrics: list[str] | None = None,
 ) -> list[ModelVerdict]:
-    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1."""
+    """The comparisons of the scores (M, N) of models for the labels (N,), which are 0 and 1.
+
+    ``metrics`` are names of measures of scores; by default the areas, and the losses of probabilities.
+    """
     repeated = len(np.unique(samples)) < len(samples)
     by_name = dict(zip(names, scores, strict=True))
     clusters = samples if repeated else None
-    return ranked(matrics.ranking.compare(true, by_name, clusters=clusters, level=level), turned=turned)
+    compared = matrics.ranking.compare(true, by_name, metrics, clusters=clusters, level=level, rng=0)
+    return ranked(compared, turned=turned)
 
 
 def same_samples(source: Scored, paired_on: str) -> tuple[list[str], Array, Array, Array]:

@@ -7,9 +7,9 @@ import math
 import os
 import platform
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
+from rich.text import Text
 
 import matrics
 from matrics import IntervalStatus
-from matrics._cli.progress import end_working, is_working
+from matrics._cli.progress import end_working
 from matrics._cli.results import STATUSES, UNDEFINED, Cells, Column, Layout, Result, Rows, layouts
 from matrics._cli.screen import show, show_notes, show_statuses, show_tables, sign_of
 from matrics._errors import ArgumentError
@@ -40,69 +41,85 @@ def versions(*others: str) -> dict[str, str]:
     """The versions that a result may depend on."""
     from importlib.metadata import version
 
-    found = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
-    return {**found, **{name: version(name) for name in others}, "python": platform.python_version()}
+    libraries = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
+    return {**libraries, **{name: version(name) for name in others}, "python": platform.python_version()}
 
 
 SCHEMA = 1  # raised when a name of the JSON changes its meaning or is no longer there
 
 
-def as_json(found: Result) -> str:
-    """All of it. JSON has no NaN and no infinite numbers: these are null, and ``nulls`` has the reason of each."""
+def as_json(result: Result) -> str:
+    """The whole result. JSON has no NaN and no infinite numbers: these are null, and ``nulls`` gives the reasons."""
     document = {
         "schema": SCHEMA,
-        "command": found.command,
+        "command": result.command,
         "version": matrics.__version__,
-        **found.facts,
-        "measures": found.measures,
-        "columns": list(found.rows),
-        "rows": _records(found.rows),
-        "nulls": [one for name, rows in {"rows": found.rows, **found.tables}.items() for one in _nulls(name, rows)]
-        + list(_nulls_of_facts(found.facts)),
-        **{name: _records(rows) for name, rows in found.tables.items()},
-        "statuses": {_word(status): status.sentence for status in found.statuses},
-        "remarks": found.remarks,
-        "versions": versions(*found.libraries),
+        **result.facts,
+        "measures": result.measures,
+        "columns": list(result.rows),
+        "rows": _records(result.rows),
+        "nulls": [null for name, rows in {"rows": result.rows, **result.tables}.items() for null in _nulls(name, rows)]
+        + list(_nulls_of_facts(result.facts)),
+        **{name: _records(rows) for name, rows in result.tables.items()},
+        "statuses": {_word(status): status.sentence for status in result.statuses},
+        "remarks": result.remarks,
+        "versions": versions(*result.libraries),
     }
     return json_text(_finite(document)) + "\n"
 
 
-def as_csv(found: Result) -> str:
+def as_csv(result: Result) -> str:
     """The rows, in full precision; an undefined value is an empty cell, and a status its code."""
-    return csv_text([found.rows, *(map(_exact, row) for row in _across(found.rows))])
+    return csv_text([result.rows, *(map(_exact, row) for row in _across(result.rows))])
 
 
-def _tables(found: Result) -> list[Layout]:
+def _tables(result: Result) -> list[Layout]:
     """The tables for people, in their order."""
-    own = layouts(found.rows, ordered=found.ordered)
+    if result.views:
+        return [
+            replace(part, title=view.title, above=view.above, below=view.below)
+            for view in result.views
+            for part in layouts(view.rows, ordered=True)
+        ]
+    own = layouts(result.rows, ordered=result.ordered)
     others = [
-        replace(part, title="" if found.leads else name)
-        for name, rows in found.tables.items()
-        for part in layouts(rows, ordered=found.ordered)
+        replace(part, title="" if result.leads else name)
+        for name, rows in result.tables.items()
+        for part in layouts(rows, ordered=result.ordered)
     ]
-    return [*others, *own] if found.leads else [*own, *others]
+    return [*others, *own] if result.leads else [*own, *others]
 
 
-def as_markdown(found: Result) -> str:
+def _opening(result: Result) -> list[str]:
+    """The lines above the tables of a document."""
+    return [*filter(None, [result.conclusion]), *result.titles]
+
+
+def _explained(result: Result) -> list[IntervalStatus]:
+    """The statuses that a document explains below its tables; remarks may explain those without a sign."""
+    return [status for status in result.statuses if status and (not result.views or result.signs[status])]
+
+
+def as_markdown(result: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = [*map(cell, found.titles), *map(_table, _tables(found)), *map(cell, found.remarks)]
-    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in found.statuses if status]
+    parts = [*map(cell, _opening(result)), *chain(*map(_table, _tables(result))), *map(cell, result.remarks)]
+    lines = [f"- {sign_of(status)} {cell(status.sentence)}" for status in _explained(result)]
     return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"
 
 
-def as_latex(found: Result) -> str:
+def as_latex(result: Result) -> str:
     """The tables for papers: limits in brackets; titles, remarks and statuses as comments."""
-    parts = [latex.comment(title) for title in found.titles]
-    for part in _tables(found):
-        parts += [latex.comment(part.title)] if part.title else []
-        parts.append(_tabular(part))
-    parts += [latex.comment(remark) for remark in found.remarks]
-    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in found.statuses if status]
+    parts = [latex.comment(line) for line in _opening(result)]
+    for part in _tables(result):
+        parts += [latex.comment(line) for line in (part.title, *part.above) if line]
+        parts += [_tabular(part), *map(latex.comment, part.below)]
+    parts += [latex.comment(remark) for remark in result.remarks]
+    parts += [latex.comment(f"{status:d}: {status.sentence}") for status in _explained(result)]
     return "\n".join(parts) + "\n"
 
 
-def _tabular(found: Layout) -> str:
-    columns = found.columns
+def _tabular(layout: Layout) -> str:
+    columns = layout.columns
     texts = next((k for k, part in enumerate(columns) if part.is_number), len(columns))
     cells = [
         [
@@ -124,8 +141,8 @@ def _across(rows: Rows) -> Iterator[tuple[Any, ...]]:
 
 def _records(rows: Rows) -> list[dict[str, Any]]:
     worded = [
-        [None if code is None else _word(STATUSES[code]) for code in one.values] if one.is_status else one.values
-        for one in rows.values()
+        [None if code is None else _word(STATUSES[code]) for code in part.values] if part.is_status else part.values
+        for part in rows.values()
     ]
     return [dict(zip(rows, values, strict=True)) for values in zip(*worded, strict=True)]
 
@@ -169,16 +186,17 @@ def _word(status: IntervalStatus) -> str:
     return status.name.lower()
 
 
-def _table(found: Layout) -> str:
-    columns = found.columns
+def _table(layout: Layout) -> list[str]:
+    """The paragraphs of a table."""
+    columns = layout.columns
     texts = [[cell(text) + sign for text, sign in zip(part.written, _signs(part), strict=True)] for part in columns]
     body = list(zip(*texts, strict=True))
-    title = f"{cell(found.title)}:\n\n" if found.title else ""
-    return title + table([cell(part.heading) for part in columns], body)
+    above = [f"**{cell(layout.title)}**"] * bool(layout.title) + list(map(cell, layout.above))
+    return [*above, table([cell(part.heading) for part in columns], body), *map(cell, layout.below)]
 
 
-def _signs(found: Cells) -> list[str]:
-    return [sign_of(code).strip() for code in found.statuses] or [""] * len(found.texts)
+def _signs(column: Cells) -> list[str]:
+    return [sign_of(code).strip() for code in column.statuses] or [""] * len(column.texts)
 
 
 def _exact(value: Any) -> Any:
@@ -191,26 +209,28 @@ def _exact(value: Any) -> Any:
 def _finite(value: Any) -> Any:
     """Plain values without NaN and infinite numbers."""
     if isinstance(value, dict):
-        return {str(key): _finite(one) for key, one in value.items()}
+        return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     if isinstance(value, np.generic):
         return _finite(value.item())
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def show_result(console: Console, found: Result) -> None:
+def show_result(console: Console, result: Result) -> None:
     """Print the tables, what their signs mean, and remarks."""
-    show(console, *found.titles, "")
-    tables = _tables(found)
+    if result.titles:
+        show(console, *result.titles, "")
+    tables = _tables(result)
     show_tables(console, tables)
-    keys = [name for name, part in found.rows.items() if part.is_key]
-    what = f"{keys[0]} " if found.ordered and len(keys) == 1 else ""  # a bare number would be ambiguous
-    show_notes(console, tables, found.notes, None if found.leads else what)
-    codes = (code for part in found.rows.values() if part.is_status for code in part.values if code is not None)
-    show_statuses(console, found.totals or Counter(codes), signs=not found.totals)
-    if found.remarks:
-        show(console, "", *found.remarks)
+    keys = [name for name, part in result.rows.items() if part.is_key]
+    what = f"{keys[0]} " if result.ordered and len(keys) == 1 else ""  # a bare number would be ambiguous
+    show_notes(console, tables, result.notes, None if result.leads else what)
+    show_statuses(console, result.signs, signs=not result.totals)
+    if result.remarks:
+        show(console, "", *result.remarks)
+    if result.conclusion:
+        show(console, "", Text(result.conclusion, result.style))
 
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -236,54 +256,27 @@ class Delivery:
         """Whether numbers are rounded."""
         return self.format not in ("json", "csv")
 
-    def write(
-        self,
-        result: Callable[[], Result],
-        show: Callable[[Console], None] | None = None,
-        writers: Mapping[str, Callable[[Result], str]] = WRITERS,
-    ) -> None:
-        """Write a result; in the table what ``show`` prints on a console, if it is given."""
-        if self.is_table:
-            self.print(show or (lambda console: show_result(console, result())))
-            return
-        written = writers[self.format](result())
-        if self.output is not None:
-            self._write(written)
-            return
-        end_working()
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
-        sys.stdout.write(written)
-
-    def print(self, show: Callable[[Console], None]) -> None:
-        """Write what ``show`` prints on a console."""
-        if self.output is None and is_working() and sys.stdout.isatty():
-            # Most of the work may be done by ``show``: the bar stays until there is something to print.
-            console = _console()
-            with console.capture() as captured:
-                show(console)
+    def write(self, result: Callable[[], Result], writers: Mapping[str, Callable[[Result], str]] = WRITERS) -> None:
+        """Write a result; ``result`` makes it, while the command is shown as working."""
+        computed = result()
+        if self.output is None and self.is_table:
+            show_result(open_console(), computed)
+        elif self.output is None:
             end_working()
-            sys.stdout.write(captured.get())
-            return
-        if self.output is None:
-            show(_console())
-            return
-        text = io.StringIO()
-        show(Console(file=text, highlight=False, width=SCREEN_WIDTH))
-        self._write(text.getvalue())
-
-    def _write(self, text: str) -> None:
-        assert self.output is not None  # noqa: S101 (for mypy: only then)
-        write_whole(self.output, text.encode())
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # as a file has it, on every machine
+            sys.stdout.write(writers[self.format](computed))
+        elif self.is_table:
+            text = io.StringIO()
+            show_result(Console(file=text, highlight=False, width=SCREEN_WIDTH), computed)
+            write_whole(self.output, text.getvalue().encode())
+        else:
+            write_whole(self.output, writers[self.format](computed).encode())
 
 
 def open_console() -> Console:
     """A console on standard output, for a command that prints now."""
     end_working()
-    return _console()
-
-
-def _console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 

@@ -233,7 +233,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
+def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     y_true: Any,
     y_prob: Any,
     *,
@@ -339,8 +339,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
     y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
-    rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
-    cells = rows[0] * max(number_of_groups, 1) * n**2
+    rows = (*batch_shape, math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
+    cells = math.prod(batch_shape) * max(number_of_groups, 1) * n**2
     check_size(cells, num_classes=n, num_groups=num_groups, batch=batch_shape or None, advice=FEWER_CELLS)
 
     codes = widen(y_true, backend)
@@ -348,9 +348,9 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     true_view, kept_view = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
     if true_view is not None:
         refuse_outside(true_view, n, kept_view, "y_true")
-    if kept is None and not others and _are_within(codes, n, backend):
-        sums = backend.scatter_add(xp.reshape(codes, rows), xp.reshape(y_prob, (*rows, n)), n)
-        return xp.reshape(sums, (*batch_shape, n, n))
+    y_prob = y_prob if sample_ndim == 1 else xp.reshape(y_prob, (*rows, n))
+    if kept is None and not others and (true_view is not None or _are_within(codes, n, backend)):
+        return backend.scatter_add(xp.reshape(codes, rows), y_prob, n)
     counted = (codes >= 0) & (codes < n)
     counted = counted if kept is None else counted & kept
     length = n * max(number_of_groups, 1)
@@ -367,10 +367,11 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
         if weight_view is not None and true_view is not None:
             refuse_weights(weight_view, kept_view)
         # Weight 0 for samples that are not counted: a NaN weight would make the gradient of their probabilities NaN.
-        y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
+        weight = xp.reshape(xp.where(counted, weight, 0), rows)
+        y_prob = y_prob * xp.astype(weight, y_prob.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, codes, length), rows)
-    sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]
-    return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))
+    sums = backend.scatter_add(bins, y_prob, length + 1)[..., :length, :]
+    return xp.reshape(sums, (*batch_shape, number_of_groups, n, n)) if number_of_groups else sums
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:

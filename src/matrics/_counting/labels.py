@@ -406,7 +406,7 @@ def check_group_numbers(groups: Array, backend: Standard) -> None:
 
 def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, advice: str = "") -> None:
     """Raise an error if a label in the host's memory is not in [0, n) and its sample is kept, with the advice."""
-    if not labels.size or (labels.min() >= 0 and labels.max() < n):
+    if all_within(labels, n):
         return
     outside = (labels < 0) | (labels >= n)
     if kept is not None:
@@ -436,7 +436,8 @@ def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
 
 def all_within(labels: Array, n: int) -> bool:
     """Whether all NumPy labels are in [0, n): viewed as unsigned numbers, negative labels are the largest."""
-    return not labels.size or bool(labels.view(np.uint64).max() < n)
+    unsigned = labels.view(labels.dtype.str.replace("i", "u"))
+    return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < n)
 
 
 def check_weights(weights: Array, backend: Standard) -> Array:

@@ -49,6 +49,18 @@ class Safe:
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         return self.xp.sum(x, axis=axis)
 
+    def mean(self, x: Array) -> Array:
+        """The mean over the first axis."""
+        return self.sum(x, axis=0) / x.shape[0]
+
+    def dot(self, x: Array, y: Array) -> Array:
+        """The sum of the products x y over the first axis."""
+        return self.sum(x * y, axis=0)
+
+    def without_nan(self, x: Array) -> Array:
+        """The array x, with 0 in place of NaN."""
+        return self.xp.where(x != x, 0, x)  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
+
     def divide(self, a: Array, b: Array) -> Array:
         """The quotient a / b; ``zero_division`` where b is 0."""
         if isinstance(b, Wide):

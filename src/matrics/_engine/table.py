@@ -122,6 +122,12 @@ class Table(Margins):
         """Shares of the predicted classes."""
         return self.share(self.pred)
 
+    @margin
+    def mean_size(self) -> Array:
+        """The mean of the row sum and the column sum of each class."""
+        # Each is halved, as the sum could overflow; by a multiplication, which is three times as fast as a division.
+        return 0.5 * self.true + 0.5 * self.pred
+
     # Factors of the products of two classes, each an array or a ``Wide`` --------------------------------------------
 
     @margin
@@ -224,17 +230,17 @@ class Table(Margins):
     @margin
     def true_variance(self) -> Array:
         """The scaled sum Σ true (m - true)."""
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
+        return self.dot(self.scaled(self.true), self.scaled(self.not_true))
 
     @margin
     def pred_variance(self) -> Array:
         """The scaled sum Σ pred (m - pred)."""
-        return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
+        return self.dot(self.scaled(self.pred), self.scaled(self.not_pred))
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """The scaled sum Σ true (m - pred)."""
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
+        return self.dot(self.scaled(self.true), self.scaled(self.not_pred))
 
     @margin
     def class_covariance_share(self) -> Array:
@@ -286,13 +292,18 @@ class Table(Margins):
         It is Σ e (r ln r - (r - 1)), where e is the share of a cell by chance and r = p / e; no term is negative. The
         difference of nearly equal entropies would lose all digits.
         """
-        xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
-        near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
-        log_of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
-        log_ratio = xp.where(near, log_of_near, self.log(rates) - self.log(expected))
+        rates, beyond, expected = self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
+        log_ratio = self._log_ratio(rates, beyond, expected)
         # The shares of a row and of a column are not multiplied, as their product may vanish.
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
+
+    def _log_ratio(self, rates: Array, beyond: Array, expected: Array) -> Array:
+        """The logarithm ln(rates / expected), precise near 0, where ``beyond`` is the precise difference of both."""
+        xp = self.xp
+        near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
+        log_of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
+        return xp.where(near, log_of_near, self.log(rates) - self.log(expected))
 
     def is_determined(self, axis: int) -> Array:
         """Whether the true or the predicted class on an axis is a function of the class on the other axis.

@@ -1,4 +1,4 @@
-"""Archives (ZIP) whose members are read, with a limit of their sizes."""
+"""ZIP archives, with a limit on the sizes of the members that are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """An archive; raise if two members have one name, as libraries read either of them."""
+    """An open archive; raise if two members have the same name, as libraries differ in which of them they read."""
     with reading(path), zipfile.ZipFile(path) as archive:
         twice = first_twice(archive.namelist())
         if twice is not None:
@@ -27,21 +27,21 @@ def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Name the file in errors of the system; a position that no file has is a fault of the archive."""
+    """Add the name of the file to errors of the system; an invalid position in the file is an error in the archive."""
     try:
         yield
     except OSError as error:
         if error.filename is not None or not error.errno:
             raise
         if error.errno == errno.EINVAL:
-            raise zipfile.BadZipFile("it names a place that is not in the file") from error
+            raise zipfile.BadZipFile("it refers to a position beyond the end of the file") from error
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def refuse_large(member: zipfile.ZipInfo, share: int = 1) -> None:
-    """Raise if a member that is read at once has more bytes than this share of the limit.
+    """Raise if a member that is read at once has more bytes than 1/``share`` of the limit.
 
-    No more of it is read than its size in the archive says.
+    The size in the archive is sufficient: zipfile reads no more bytes of a member.
     """
     most = MEMBER.size // share
     if member.file_size > most:
@@ -52,5 +52,5 @@ def refuse_large(member: zipfile.ZipInfo, share: int = 1) -> None:
 
 
 def share_in_words(share: int) -> str:
-    """A share of the limit, and how to change it."""
+    """The limit of a member, or 1/``share`` of this limit, with the way to change it."""
     return MEMBER.in_words if share == 1 else f"{MEMBER.size // share:,} bytes, 1/{share} of {MEMBER.in_words}"

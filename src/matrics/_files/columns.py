@@ -15,7 +15,7 @@ Column = Any
 
 
 def typed(column: Column) -> Column:
-    """Convert text to numbers or times if all of it is such, and no two texts are the same number or time."""
+    """Convert text to numbers or times if each text is a number or a time and different texts are different values."""
     texts = pc.unique(column)
     for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
         try:
@@ -28,20 +28,20 @@ def typed(column: Column) -> Column:
 
 
 def all_match(column: Column, pattern: str) -> bool:
-    """Whether every text is written like this."""
+    """Whether every text matches this regular expression."""
     return bool(pc.all(pc.match_substring_regex(column, f"^({pattern})$")).as_py())
 
 
 def counts_of(name: str, column: Column, row: int = 0, where: str = "the data") -> Any:
-    """The number of samples of each row: 64-bit integers, or else floating-point numbers.
+    """The number of samples of each row: 64-bit integers if possible, otherwise floating-point numbers.
 
-    ``row`` is the place of the first row in the file, for messages, and ``where`` the file.
+    Error messages have the row number in ``where``, the name of a file, of which ``row`` is the index of the first row.
     """
     column = decoded(column)
     try:
         if is_text(column.type):
             column = pc.cast(column, pa.int64() if all_match(column, "[0-9]+") else pa.float64())
-        elif pa.types.is_decimal(column.type) and column.type.scale == 0:  # as SQL adds up integers
+        elif pa.types.is_decimal(column.type) and column.type.scale == 0:  # the type of sums of integers in SQL
             column = pc.cast(column, pa.int64())
         if not (pa.types.is_integer(column.type) or _is_real(column.type)):
             raise ValueError(f"column {quoted(name)}: expected counts, which are numbers, got {column.type}")
@@ -49,21 +49,21 @@ def counts_of(name: str, column: Column, row: int = 0, where: str = "the data") 
         counts = pc.cast(column, kind, safe=kind == pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as error:
         raise ValueError(f"column {quoted(name)}: expected counts, which are numbers, got {_odd(column)}") from error
-    return _not_negative(name, counts, "counts", row, where)
+    return _checked(name, counts, "counts", row, where)
 
 
 def weights_of(name: str, column: Column, row: int = 0, where: str = "the data") -> Any:
-    """How much each row matters, as floating numbers."""
+    """The weight of each row, as floating-point numbers."""
     column = decoded(column)
     try:
         weights = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(f"column {quoted(name)}: expected weights, which are numbers, got {_odd(column)}") from error
-    return _not_negative(name, weights, "weights", row, where)
+    return _checked(name, weights, "weights", row, where)
 
 
 def _odd(column: Column) -> str:
-    """The first text that is no number, or the type of a column that is no text."""
+    """The first text that is not a number, or the type of a column of other values."""
     if not is_text(column.type):
         return str(column.type)
     texts = pc.unique(column)
@@ -71,7 +71,7 @@ def _odd(column: Column) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number for pyarrow, which accepts less than Python: neither blanks nor 1_0."""
+    """Whether a text is a number for pyarrow, which, unlike Python, accepts neither blanks nor 1_0."""
     try:
         pc.cast(pa.scalar(text), pa.float64())
     except pa.ArrowInvalid:
@@ -79,13 +79,13 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _not_negative(name: str, numbers: Any, what: str, row: int, where: str) -> Any:
-    wrong = ~((numbers >= 0) & np.isfinite(numbers))
-    if wrong.any():
-        place = int(wrong.argmax())
+def _checked(name: str, numbers: Any, kind: str, row: int, where: str) -> Any:
+    is_invalid = ~((numbers >= 0) & np.isfinite(numbers))
+    if is_invalid.any():
+        index = int(is_invalid.argmax())
         raise ValueError(
-            f"column {quoted(name)}: expected finite {what} of at least 0, got {numbers[place]:.10g} in row "
-            f"{row + place + 1} of {where}"
+            f"column {quoted(name)}: expected finite {kind} of at least 0, got {numbers[index]:.10g} in row "
+            f"{row + index + 1} of {where}"
         )
     return numbers
 
@@ -95,7 +95,7 @@ def _is_real(kind: Any) -> bool:
 
 
 def refuse_missing(name: str, column: Column) -> None:
-    """Raise where a row has no value."""
+    """Raise if a row has no value."""
     missing = is_missing(column)
     if missing.any():
         raise ValueError(
@@ -105,7 +105,7 @@ def refuse_missing(name: str, column: Column) -> None:
 
 
 def is_missing(column: Column, *, nan: bool = False) -> Any:
-    """Whether each row has no value; empty text is missing as in a text file, and NaN if that is wanted."""
+    """Whether each row has no value; empty text is missing as in a text file, and with ``nan`` also NaN."""
     if is_text(column.type):
         empty = pc.fill_null(pc.equal(column, ""), fill_value=True)
     else:
@@ -118,7 +118,7 @@ def as_int64(name: str, column: Column) -> Column:
     try:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid as error:
-        raise ValueError(f"column {quoted(name)}: expected integers below 2**63, got one of at least that") from error
+        raise ValueError(f"column {quoted(name)}: expected integers below 2**63, got a larger integer") from error
 
 
 def is_text(kind: Any) -> bool:
@@ -127,15 +127,15 @@ def is_text(kind: Any) -> bool:
 
 
 def decoded(column: Column) -> Column:
-    """Return a column without a dictionary, and text as one of two types."""
+    """Return a column without a dictionary, and with text of the type string or large_string."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    # The type string_view of newer writers is the same text.
+    # Newer writers of Parquet files use the type string_view for text.
     return pc.cast(column, pa.large_string()) if str(column.type) == "string_view" else column
 
 
 def sorted_values(column: Column) -> Column:
-    """Return the different values of a column."""
+    """Return the distinct values of a column, sorted."""
     values = pc.unique(column)
     return values.take(pc.sort_indices(values))
 
@@ -146,8 +146,8 @@ def codes(column: Column, values: Column) -> Any:
 
 
 def group_rows(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
-    """The group of every row, with sorted groups, and for each column the value of every group."""
-    found = np.zeros(table.num_rows, np.int64)
+    """The group of each row, numbered in sorted order, and by column the value of each group."""
+    row_groups = np.zeros(table.num_rows, np.int64)
     groups: dict[str, Column] = {}
     for name in by:
         column = decoded(table[name])
@@ -155,9 +155,9 @@ def group_rows(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
             values = sorted_values(column)
         except pa.ArrowNotImplementedError as error:  # pyarrow cannot sort lists, structs or 16-bit floats
             raise ValueError(f"column {quoted(name)}: expected numbers, text or times, got {column.type}") from error
-        # Renumbered after each column, so that group numbers stay below the number of rows.
-        pairs, found = np.unique(found * len(values) + codes(column, values), return_inverse=True)
-        before, here = np.divmod(pairs, len(values))
-        groups = {known: column.take(pa.array(before)) for known, column in groups.items()}
-        groups[name] = values.take(pa.array(here))
-    return found, groups
+        # Groups are renumbered after each column so that their numbers stay below the number of rows.
+        pairs, row_groups = np.unique(row_groups * len(values) + codes(column, values), return_inverse=True)
+        previous, current = np.divmod(pairs, len(values))
+        groups = {known: column.take(pa.array(previous)) for known, column in groups.items()}
+        groups[name] = values.take(pa.array(current))
+    return row_groups, groups

@@ -1,4 +1,4 @@
-"""Compressed files, by the ends of their names."""
+"""Compressed files, which are recognized by the suffixes of their names."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMPRESSIONS = (".gz", ".bz2", ".zst")
-# What the bytes of a compressed file begin with.
+# The first bytes of compressed files.
 BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
-# What is kept of a file as objects takes several times the memory of its text, and it may be compressed.
+# Text that is kept as Python objects takes several times its memory, and a file may be compressed.
 OF_OBJECTS, OF_DISK = 4, 3
-LIST_BYTES = 16  # of text, for a list or an object of JSON, which takes as much memory as so many
+LIST_BYTES = 16  # a list or an object of JSON takes as much memory as this number of bytes of text
 
 
 def suffix_of(path: Path) -> str:
-    """Return the end of a file's name, with the one before ``.gz``, ``.bz2`` or ``.zst``."""
+    """Return the suffix of a file name, such as ``.csv`` or ``.csv.gz``."""
     return "".join(path.suffixes[-2 if path.suffix.lower() in COMPRESSIONS else -1 :]).lower()
 
 
 def without_compression(suffix: str) -> str:
-    """The end of a name before ``.gz``, ``.bz2`` or ``.zst``."""
+    """The suffix without ``.gz``, ``.bz2`` or ``.zst``."""
     return next((suffix.removesuffix(end) for end in COMPRESSIONS if suffix.endswith(end)), suffix)
 
 
 def most_letters() -> int:
-    """The longest cell or line: an unclosed quote in a big file must not fill the memory."""
+    """The length limit of a cell or line, as an unclosed quote in a large file must not fill the memory."""
     return MEMBER.size // OF_OBJECTS
 
 
 def most_kept(size: int) -> int:
-    """How much text is kept as objects, for this size of a file."""
+    """The largest length of text that may be kept as objects, for a file of this size."""
     return max(MEMBER.size // OF_OBJECTS, OF_DISK * size)
 
 
 def refuse_much(kept: int, size: int) -> None:
-    """Raise if the text that is kept as objects is too long, for this size of a file."""
+    """Raise if the text that is kept as objects is too long for a file of this size."""
     most = most_kept(size)
     if kept > most:
         raise ValueError(
@@ -51,18 +51,18 @@ def refuse_much(kept: int, size: int) -> None:
 
 
 def length_of_json(content: bytes) -> int:
-    """The length of a text of JSON, in which lists and objects count as longer."""
+    """The length of a text of JSON, plus an amount for each list and object."""
     return len(content) + LIST_BYTES * (content.count(b"[") + content.count(b"{"))
 
 
 def compression_of(raw: Any) -> str:
-    """The end of a name that the first bytes of a stream suggest, without reading them; empty if there is none."""
+    """The suffix for the compression of a stream, from a look at its first bytes; empty without compression."""
     first = raw.peek(4)
     return next((end for beginning, end in BEGINNINGS.items() if first.startswith(beginning)), "")
 
 
 def decompressed(raw: BinaryIO, suffix: str) -> Any:
-    """The bytes in a file of such a name."""
+    """The decompressed bytes of a file with this suffix."""
     if suffix.endswith(".gz"):
         return gzip.GzipFile(fileobj=raw)
     if suffix.endswith(".bz2"):
@@ -71,10 +71,10 @@ def decompressed(raw: BinaryIO, suffix: str) -> Any:
 
 
 class _Zstd(io.RawIOBase):
-    """The content of a file that Zstandard has compressed."""
+    """The content of a file that is compressed by Zstandard."""
 
     def __init__(self, raw: BinaryIO) -> None:
-        import pyarrow as pa  # here, as most files are not compressed so
+        import pyarrow as pa  # imported here, as few files have this compression
 
         super().__init__()
         self._content = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
@@ -84,10 +84,10 @@ class _Zstd(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            found = self._content.read(len(buffer))
+            content = self._content.read(len(buffer))
         except OSError as error:
             if error.errno:
                 raise
             raise ValueError(f"expected a file compressed by zstd: {error}") from error
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(content)] = content
+        return len(content)

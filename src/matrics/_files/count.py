@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from matrics._files.missing import said
+from matrics._files.missing import left_out_text
 from matrics._files.notices import say, warn_of_odd_labels
 from matrics._files.rows import RowReader, ahead, named
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Watched(Protocol):
-    """How far a count is."""
+    """The progress of a count."""
 
     rows: int
     read: float  # bytes
@@ -30,30 +30,30 @@ class _Unwatched:
     read: float = 0.0
 
 
-Watch = Callable[[RowReader], AbstractContextManager[Watched]]  # shows how far a count is
+Watch = Callable[[RowReader], AbstractContextManager[Watched]]  # shows the progress of a count
 
 
-def unwatched(given: RowReader) -> AbstractContextManager[Watched]:
+def unwatched(rows: RowReader) -> AbstractContextManager[Watched]:
     """Show nothing."""
-    del given
+    del rows
     return contextlib.nullcontext(_Unwatched())
 
 
-def count(given: LabelRows, watch: Watch = unwatched, *, warns: bool = True) -> SortedCounts:
+def count(labels: LabelRows, watch: Watch = unwatched, *, warns: bool = True) -> SortedCounts:
     """Count all rows.
 
-    With ``warns``, labels that are probably mistakes are named on stderr.
+    With ``warns``, a warning on stderr lists labels that are probably mistakes.
     """
-    counts = given.counts()
-    with watch(given.rows) as watched, contextlib.closing(ahead(given.rows.batches())) as found:
-        for _, batch in found:
+    counts = labels.counts()
+    with watch(labels.rows) as watched, contextlib.closing(ahead(labels.rows.batches())) as batches:
+        for _, batch in batches:
             with named(batch.file):
                 counts.add(batch)
             watched.rows, watched.read = counts.rows, batch.read
-    with named(given.file):
-        made = counts.counted()
+    with named(labels.file):
+        result = counts.counted()
     if counts.left_out:
-        say(f"{given.file}: {said(counts.left_out, given.names)}")
-    if warns and not given.is_log and given.names.order is None:  # with labels in an order, these are meant
-        warn_of_odd_labels(given.file, *made.sides)
-    return made
+        say(f"{labels.file}: {left_out_text(counts.left_out, labels.names)}")
+    if warns and not labels.is_log and labels.names.order is None:  # a user who lists all labels means each of them
+        warn_of_odd_labels(labels.file, *result.sides)
+    return result

@@ -1,7 +1,7 @@
 """Counts of the distinct rows of files: how many samples have the same groups, true label and predicted label.
 
-Memory grows with the number of distinct rows, and not with the square of the classes: only the matrices of the block
-that is scored are laid out.
+Memory grows with the number of distinct rows, and not with the square of the number of classes, as full matrices exist
+only for the block that is scored.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from matrics._arrays import sizes
 from matrics._files import columns, crosstab
 from matrics._files.archives import share_in_words
-from matrics._files.labels import MISSING_CLASS, Order, as_labels, found_labels, joined_order, order_of
-from matrics._files.missing import said, settled_batch
-from matrics._files.names import Names, wanted_columns
+from matrics._files.labels import MISSING_CLASS, Order, as_labels, joined_order, label_classes, order_of
+from matrics._files.missing import drop_missing_in_batch, left_out_text
+from matrics._files.names import Names, required_columns
 from matrics._files.notices import two_names
 from matrics._memory_limits import MEMBER
 from matrics._quoting import quoted
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 Array = Any
 Column = Any
 
-MOST_BINS = 2**22  # combinations of values that get a bin each: 32 MiB
-SLICE_ROWS = 2**16  # rows counted into bins at a time; they fit in a core's cache
-MOST_RANGE = 2**20  # integers from the smallest to the largest of a batch that are their own codes
-MOST_PARTS = 16  # batches that are counted before they are merged
+MOST_BINS = 2**22  # combinations of values with a bin for each: 32 MiB
+SLICE_ROWS = 2**16  # rows that are counted into bins at a time; they fit in the cache of a core
+MOST_RANGE = 2**20  # up to this range of the integers of a batch, the integers themselves are the codes
+MOST_PARTS = 16  # counted batches that are kept until they are merged
 MOST_COUNT = 2**63 - 1
-OF_VALUES = 4  # the different values of a column may take this part of the limit of a member of an archive
-OF_MEMORY = 4  # a matrix may take this part of the memory
+OF_VALUES = 4  # the distinct values of a column may take 1/4 of the limit of a member of an archive
+OF_MEMORY = 4  # a matrix may take 1/4 of the memory
 CGROUP = Path("/sys/fs/cgroup/memory.max")  # the limit of a container
 
 
@@ -49,10 +49,10 @@ class MissingValueError(Exception):
 
 
 class Values:
-    """The different values of one kind of column, numbered in the order in which they appear."""
+    """The distinct values of a column, numbered in the order in which they appear."""
 
     def __init__(self, normal: Callable[[str, Column], Column]) -> None:
-        self._normal = normal  # how values are compared: as labels, or unchanged
+        self._normal = normal  # the form in which values are compared: labels, or unchanged values
         self._checked: Any = None
         self.known: Column = None
 
@@ -63,17 +63,17 @@ class Values:
             raise MissingValueError
         self._agree(name, values.type)
         values = columns.as_int64(name, values) if self.known.type == pa.int64() else values.cast(self.known.type)
-        found = pc.index_in(values, value_set=self.known)
-        if found.null_count:
-            new = pc.unique(values.filter(found.is_null()))
+        indices = pc.index_in(values, value_set=self.known)
+        if indices.null_count:
+            new = pc.unique(values.filter(indices.is_null()))
             self.known = pa.concat_arrays([self.known, new])
             if self.known.nbytes > MEMBER.size // OF_VALUES:
                 raise ValueError(
-                    f"column {quoted(name)}: expected different values of at most {share_in_words(OF_VALUES)}, got "
+                    f"column {quoted(name)}: expected distinct values of at most {share_in_words(OF_VALUES)}, got "
                     f"more: {len(self.known):,} so far"
                 )
-            found = pc.index_in(values, value_set=self.known)
-        return found.to_numpy()
+            indices = pc.index_in(values, value_set=self.known)
+        return indices.to_numpy()
 
     def check(self, name: str, kind: Any) -> None:
         """Raise if values of this type cannot be numbered, or have another type than earlier values."""
@@ -82,7 +82,7 @@ class Values:
             self._checked = kind
 
     def _agree(self, name: str, kind: Any) -> None:
-        """Take values of this type after those before them, perhaps of another file."""
+        """Convert the known values to a type that also has values of ``kind``; raise if there is no such type."""
         if self.known is None:
             try:
                 pc.sort_indices(pa.array([], kind))
@@ -99,7 +99,7 @@ class Values:
 
 
 class Counts:
-    """Adds up batches of rows; ``texts`` are groups of text that may be numbers or times, which all of it decides."""
+    """Adds up batches of rows; ``texts`` are the group columns of text that become numbers or times if every row is."""
 
     def __init__(self, names: Names, texts: frozenset[str] = frozenset()) -> None:
         self.names, self.texts = names, texts
@@ -108,8 +108,8 @@ class Counts:
         self.order: Order | None = None  # of ordered categories
         self._labels = {name: Values(as_labels) for name in names.labels}
         self._cells = {name: Values(_as_groups) for name in names.cells}
-        self._bins: dict[str, Array] | None = {}  # sums in a bin for each combination, as long as those are few
-        self._parts: list[Any] = []  # else tables of the numbers of values, and of sums
+        self._bins: dict[str, Array] | None = {}  # sums for each combination of values, if combinations are few
+        self._parts: list[Any] = []  # otherwise tables of the numbers of values, and of sums
         self._pending = 0  # rows of the parts that are not merged
         self._total = 0
 
@@ -122,7 +122,7 @@ class Counts:
         rows = len(batch.table)
         for name in self.names.labels:
             self.order = joined_order(self.order, order_of(batch.table[name]))
-        batch, left_out = settled_batch(batch, self.names)
+        batch, left_out = drop_missing_in_batch(batch, self.names)
         self.left_out += left_out
         for name, known in self._labels.items():
             known.check(name, _plain(batch.table.schema.field(name).type))
@@ -131,12 +131,12 @@ class Counts:
                 self._count(batch)
             except MissingValueError:
                 self._note_missing(batch)
-        elif len(batch.table):  # an error with their number follows
+        elif len(batch.table):  # the error at the end has the number of missing values
             self._note_missing(batch)
         self.rows += rows
 
     def learn_classes(self, classes: Column) -> None:
-        """Classes that are there whether a row has them or not."""
+        """Add classes, which need not occur in any row."""
         for name, known in self._labels.items():
             known.numbers(name, classes)
 
@@ -155,11 +155,11 @@ class Counts:
             return
         self._make_room(sizes, sums)
         for start in range(0, len(batch.table), SLICE_ROWS):
-            some = slice(start, start + SLICE_ROWS)
-            self._add_to_bins([table[code[some]] for code, table in zip(codes, tables, strict=True)], sums, some)
+            rows = slice(start, start + SLICE_ROWS)
+            self._add_to_bins([table[code[rows]] for code, table in zip(codes, tables, strict=True)], sums, rows)
 
     def _numbered(self, column: Column, name: str, known: Values) -> tuple[Array, Array]:
-        """Codes of a column, and the number that each code stands for."""
+        """The codes of a column, and the number of the value of each code."""
         known.check(name, _plain(column.type))
         codes, values = _codes(column)
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
@@ -168,23 +168,26 @@ class Counts:
         return codes, numbers
 
     def _make_room(self, sizes: list[int], sums: dict[str, Array]) -> None:
-        """Make a bin for each combination of values of the columns; ``sizes`` are their numbers of values."""
+        """Give each combination of values a bin; ``sizes`` has the number of values of each column."""
         bins = self._bins or {}
-        there = bins["rows"].shape if bins else (0,) * len(sizes)
-        shape = tuple(max(size, old if size <= old else 2 * old) for size, old in zip(sizes, there, strict=True))
-        shape = shape if math.prod(shape) <= MOST_BINS else tuple(map(max, sizes, there))
+        old_shape = bins["rows"].shape if bins else (0,) * len(sizes)
+        shape = tuple(
+            max(size, old_size if size <= old_size else 2 * old_size)
+            for size, old_size in zip(sizes, old_shape, strict=True)
+        )
+        shape = shape if math.prod(shape) <= MOST_BINS else tuple(map(max, sizes, old_shape))
         shape = shape if math.prod(shape) <= MOST_BINS else tuple(sizes)
         kinds = {"rows": np.dtype(np.int64)} | {name: values.dtype for name, values in sums.items()}
         for name, kind in kinds.items():
-            old = bins.get(name)
-            if old is None or old.shape != shape or (kind == np.float64 and old.dtype != kind):
-                bins[name] = np.zeros(shape, kind if old is None else np.promote_types(kind, old.dtype))
-                if old is not None:
-                    within = tuple(slice(min(pair)) for pair in zip(shape, old.shape, strict=True))
-                    bins[name][within] = old[within]
+            old_bins = bins.get(name)
+            if old_bins is None or old_bins.shape != shape or (kind == np.float64 and old_bins.dtype != kind):
+                bins[name] = np.zeros(shape, kind if old_bins is None else np.promote_types(kind, old_bins.dtype))
+                if old_bins is not None:
+                    within = tuple(slice(min(pair)) for pair in zip(shape, old_bins.shape, strict=True))
+                    bins[name][within] = old_bins[within]
         self._bins = bins
 
-    def _add_to_bins(self, numbers: list[Array], sums: dict[str, Array], some: slice) -> None:
+    def _add_to_bins(self, numbers: list[Array], sums: dict[str, Array], rows: slice) -> None:
         bins = self._bins or {}
         places = numbers[0].astype(np.int64)
         for number, size in zip(numbers[1:], bins["rows"].shape[1:], strict=True):
@@ -192,11 +195,11 @@ class Counts:
             places += number
         np.add.at(bins["rows"].reshape(-1), places, 1)
         for name, values in sums.items():
-            with np.errstate(over="ignore"):  # of weights; their sum is checked after all rows
-                np.add.at(bins[name].reshape(-1), places, values[some])
+            with np.errstate(over="ignore"):  # sums of weights are checked after all rows
+                np.add.at(bins[name].reshape(-1), places, values[rows])
 
     def _as_parts(self) -> list[Any]:
-        """The tables of numbers and sums; bins are one of them."""
+        """The tables of numbers and sums; the bins become such a table."""
         if not self._bins:
             return self._parts
         used = np.nonzero(self._bins["rows"])
@@ -204,25 +207,25 @@ class Counts:
 
     def _sums(self, batch: Batch) -> dict[str, Array]:
         """The columns of sums: counts, and sums of weights and of squared weights."""
-        names, found = self.names, {}
+        names, sums = self.names, {}
         for name in (names.counts, names.weight, names.squares):
             if name is not None and columns.is_missing(columns.decoded(batch.table[name])).any():
                 raise MissingValueError
         if names.counts is not None:
-            found["count"] = columns.counts_of(names.counts, batch.table[names.counts], batch.row, batch.where)
-            self._admit(found["count"])
+            sums["count"] = columns.counts_of(names.counts, batch.table[names.counts], batch.row, batch.where)
+            self._admit(sums["count"])
         if names.weight is not None:
-            found["weight"] = columns.weights_of(names.weight, batch.table[names.weight], batch.row, batch.where)
+            sums["weight"] = columns.weights_of(names.weight, batch.table[names.weight], batch.row, batch.where)
             squares = names.squares
-            found["squares"] = (
-                found["weight"] ** 2
+            sums["squares"] = (
+                sums["weight"] ** 2
                 if squares is None
                 else columns.weights_of(squares, batch.table[squares], batch.row, batch.where)
             )
-        return found
+        return sums
 
     def _admit(self, counts: Array) -> None:
-        """Raise where 64 bits cannot add up counts."""
+        """Raise if the sum of the counts exceeds 64 bits."""
         if counts.dtype == np.int64:
             self._total += (int((counts >> 32).sum()) << 32) + int((counts & (2**32 - 1)).sum())
             if self._total > MOST_COUNT:
@@ -238,30 +241,30 @@ class Counts:
         self._parts, self._pending = [_grouped(pa.concat_tables(self._parts, promote_options="permissive"))], 0
 
     def _note_missing(self, batch: Batch) -> None:
-        for name in wanted_columns(self.names):
+        for name in required_columns(self.names):
             missing = columns.is_missing(columns.decoded(batch.table[name]), nan=name in self._labels)
             if missing.any():
                 number, first = self.missing.get(name, (0, f"row {batch.row + missing.argmax() + 1} of {batch.where}"))
                 self.missing[name] = number + int(missing.sum()), first
 
     def counted(self) -> SortedCounts:
-        """Return everything that was added, sorted."""
-        for name in wanted_columns(self.names):
+        """Return the counts of all batches, sorted."""
+        for name in required_columns(self.names):
             if name in self.missing:
                 number, first = self.missing[name]
                 raise ValueError(
                     f"column {quoted(name)}: expected a value in every row, got {number} missing, the first in {first}"
                 )
         if self.rows == self.left_out:
-            without = f": {said(self.left_out, self.names)}" if self.left_out else ""
-            raise ValueError(f"expected at least one row of labels, got none{without}")
+            reason = f": {left_out_text(self.left_out, self.names)}" if self.left_out else ""
+            raise ValueError(f"expected at least one row of labels, got none{reason}")
         if self._bins is None:
             self._merge()
         (table,) = self._as_parts()
-        labels = found_labels([(name, known.known) for name, known in self._labels.items()], self.names, self.order)
+        labels = label_classes([(name, known.known) for name, known in self._labels.items()], self.names, self.order)
         cells = [
-            columns.typed(pa.chunked_array([of.known])).combine_chunks() if name in self.texts else of.known
-            for name, of in self._cells.items()
+            columns.typed(pa.chunked_array([values.known])).combine_chunks() if name in self.texts else values.known
+            for name, values in self._cells.items()
         ]
         ranks = []
         for place, values in enumerate(cells):
@@ -283,27 +286,27 @@ class Counts:
         with np.errstate(over="ignore"):
             infinite = [name for name, values in sums.items() if not np.isfinite(values.sum(dtype=np.float64))]
         if infinite:
-            what = "counts" if infinite == ["count"] else "weights"
-            raise ValueError(f"expected {what} with a finite sum, got some whose sum is infinite")
+            kind = "counts" if infinite == ["count"] else "weights"
+            raise ValueError(f"expected {kind} with a finite sum, got an infinite sum")
         parts = None if self.names.clusters is None else _starts(ranks[: by + 1], len(table))
-        found = SortedCounts(
+        result = SortedCounts(
             groups, labels.classes, starts, ranks[-2], ranks[-1], parts=parts, ordered=labels.ordered, **sums
         )
         if self.names.counts is not None and self.names.weight is None:
-            crosstab.refuse_totals(found.true, found.pred, found.count, found.classes.to_pylist())
+            crosstab.refuse_totals(result.true, result.pred, result.count, result.classes.to_pylist())
         if n * n > most_cells():
             raise ValueError(f"expected labels of few classes, got {n:,} classes: too many to lay out a matrix")
-        return found
+        return result
 
 
 @dataclass(frozen=True)
 class SortedCounts:
-    """Counts sorted by group, true and predicted class: one row for each combination that occurs."""
+    """Counts sorted by group, true and predicted class, with a row for each combination that occurs."""
 
-    groups: dict[str, Column]  # the value of every group
+    groups: dict[str, Column]  # by column, the value of each group
     classes: Column
     starts: Array  # the first row of each group
-    true: Array  # the place of each row's class among all classes
+    true: Array  # the index of the class of each row
     pred: Array
     count: Array
     weight: Array = None  # sums of weights, if samples have any
@@ -323,48 +326,48 @@ class SortedCounts:
 
     @property
     def cells(self) -> Array:
-        """What each cell of a matrix adds up: weights, if samples have any, or else counts."""
+        """The terms of the sum in each cell of a matrix: weights if samples have weights, counts otherwise."""
         return self.count if self.weight is None else self.weight
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
-        """The classes that occur among the true, and those among the predicted labels."""
+        """The classes of the true labels, and the classes of the predicted labels."""
         text = list(map(str, self.classes.to_pylist()))
-        wanted = self.cells != 0
-        there = [np.unique(side[wanted]).tolist() for side in (self.true, self.pred)]
-        true, pred = ([text[k] for k in side if text[k] != MISSING_CLASS] for side in there)
+        occurs = self.cells != 0
+        present = [np.unique(side[occurs]).tolist() for side in (self.true, self.pred)]
+        true, pred = ([text[k] for k in side if text[k] != MISSING_CLASS] for side in present)
         return true, pred
 
     @property
     def foreign(self) -> list[str]:
-        """The predicted labels of the first group that predicts no true label at all, in words of its own."""
-        text, there = list(map(str, self.classes.to_pylist())), self.cells != 0
+        """The predicted labels of the first group whose predicted labels are never true labels."""
+        text, present = list(map(str, self.classes.to_pylist())), self.cells != 0
         groups = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.true))))
-        found = foreign_predictions(self.true[there], self.pred[there], groups[there])
-        return [text[k] for k in found.tolist() if text[k] != MISSING_CLASS]
+        indices = foreign_predictions(self.true[present], self.pred[present], groups[present])
+        return [text[k] for k in indices.tolist() if text[k] != MISSING_CLASS]
 
     def renamed(self, positive: str | None) -> SortedCounts:
-        """The same of two classes where ``positive`` has the names of a true and a predicted label: ``yes=pos``."""
+        """The counts of two classes if ``positive`` names a true and a predicted label: ``yes=pos``."""
         text = list(map(str, self.classes.to_pylist()))
         true, pred = ([text[k] for k in np.unique(side).tolist()] for side in (self.true, self.pred))
-        found = two_names(true, pred, positive)
-        if found is None:
+        pair = two_names(true, pred, positive)
+        if pair is None:
             return self
         of_true, of_pred = (
-            np.asarray([places.get(label, -1) for label in text]) for places in (found.of_true, found.of_pred)
+            np.asarray([places.get(label, -1) for label in text]) for places in (pair.of_true, pair.of_pred)
         )
-        classes = pa.array(found.classes, pa.large_string())
+        classes = pa.array(pair.classes, pa.large_string())
         return replace(self, classes=classes, true=of_true[self.true], pred=of_pred[self.pred])
 
     @property
     def apart(self) -> tuple[tuple[int, str], ...]:
-        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        """The classes that must not count as negative if another class is positive, and a description of their rows."""
         text = list(map(str, self.classes.to_pylist()))
         of_true, of_pred = (np.bincount(side, self.count, self.n) for side in (self.true, self.pred))
         return apart(text, of_true, of_pred, MISSING_CLASS)
 
     def stack(self, cells: Array) -> CountedStack:
-        """The matrices of all groups, ``(groups, n, n)``, or ``(n, n)`` without groups."""
+        """The matrices of all groups: ``(groups, n, n)``, or ``(n, n)`` without groups."""
         shape = (len(self.starts), self.n, self.n) if self.groups else (self.n, self.n)
         return CountedStack(shape, self.starts, self.true, self.pred, cells)
 
@@ -376,7 +379,7 @@ class SortedCounts:
 
 @dataclass(frozen=True)
 class CountedStack:
-    """Matrices ``(*B, n, n)`` that are laid out when they are read."""
+    """Matrices ``(*B, n, n)`` that are created when they are read."""
 
     shape: tuple[int, ...]
     starts: Array
@@ -396,17 +399,17 @@ class CountedStack:
         n = self.shape[-1]
         ends = np.append(self.starts, len(self.cells))
         rows = slice(int(ends[start]), int(ends[stop]))
-        found = np.zeros((stop - start, n, n), self.dtype)
+        matrices = np.zeros((stop - start, n, n), self.dtype)
         of_matrix = np.repeat(np.arange(stop - start), np.diff(ends[start : stop + 1]))
-        np.add.at(found, (of_matrix, self.true[rows], self.pred[rows]), self.cells[rows])
-        return found
+        np.add.at(matrices, (of_matrix, self.true[rows], self.pred[rows]), self.cells[rows])
+        return matrices
 
 
 def most_cells() -> int:
-    """The largest number of cells of a matrix: a quarter of the memory, and below that of a column of sample IDs."""
+    """The largest number of cells of a matrix: a quarter of the memory, and too few for a column of sample IDs."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return sizes.most_cells()
     limit = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
     if limit.isdigit():
@@ -415,7 +418,7 @@ def most_cells() -> int:
 
 
 def _codes(column: Column) -> tuple[Array, Column]:
-    """A column as numbers of its values, and the values; some may not occur."""
+    """The codes of a column, and the values of the codes; a value need not occur."""
     if column.null_count:
         raise MissingValueError
     if str(_plain(column.type)) == "string_view":  # pyarrow cannot look up such values
@@ -431,7 +434,7 @@ def _codes(column: Column) -> tuple[Array, Column]:
 
 
 def _table(numbers: Sequence[Array], sums: dict[str, Array]) -> Any:
-    """The numbers of values by place, and sums by name."""
+    """A table of the numbers of values, in columns named 0, 1, ..., and of the sums."""
     columns_of = {str(place): number.astype(np.int32, copy=False) for place, number in enumerate(numbers)}
     return pa.table(columns_of | sums)
 
@@ -444,7 +447,7 @@ def _grouped(table: Any) -> Any:
 
 
 def _order(ranks: list[Array], sizes: list[int]) -> Array:
-    """The order of rows by these ranks, the first one first."""
+    """The indices that sort rows by the first of these ranks, then by the second, and so on."""
     if math.prod(sizes) > MOST_COUNT:
         return np.lexsort(ranks[::-1])
     key = ranks[0].astype(np.int64)
@@ -455,7 +458,7 @@ def _order(ranks: list[Array], sizes: list[int]) -> Array:
 
 
 def _starts(ranks: list[Array], rows: int) -> Array:
-    """The first row of each run of equal ranks; without ranks there is one run."""
+    """The first row of each run of equal ranks; without ranks, all rows are a single run."""
     is_first = np.zeros(rows, bool)
     is_first[:1] = True
     for rank in ranks:
@@ -464,7 +467,7 @@ def _starts(ranks: list[Array], rows: int) -> Array:
 
 
 def _as_groups(name: str, column: Column) -> Column:
-    del name  # all values that can be sorted can be groups
+    del name  # any values that can be sorted can be groups
     column = columns.decoded(column)
     return pc.cast(column, pa.large_string()) if columns.is_text(column.type) else column
 
@@ -481,9 +484,9 @@ def _called(kind: Any) -> str:
     return "text" if columns.is_text(kind) else str(kind)
 
 
-def _wider(one: Any, other: Any) -> Any:
-    """The common type of both, or None."""
+def _wider(kind: Any, other: Any) -> Any:
+    """The common type of both types, or None."""
     for belongs, wide in ((pa.types.is_integer, pa.int64()), (pa.types.is_floating, pa.float64())):
-        if belongs(one) and belongs(other):
+        if belongs(kind) and belongs(other):
             return wide
     return None

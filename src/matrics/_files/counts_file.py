@@ -1,7 +1,7 @@
 """Files of counts: Parquet, written by ``matrics count``, added up by ``matrics merge``, and read by every command.
 
-Each row is a group, a true label, a predicted label and the number of samples that have them; where samples have
-weights, it has the sum of the weights and of their squares, too.
+Each row has a group, a true label, a predicted label and the number of such samples. If samples have weights, it also
+has the sum of the weights and the sum of the squared weights.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from matrics._files import columns
 from matrics._files.counts import SortedCounts
 from matrics._files.fragments import Fragment
 from matrics._files.labels import is_ordered
-from matrics._files.names import Names, check_columns, wanted_columns
+from matrics._files.names import Names, check_columns, required_columns
 from matrics._files.parquet import ParquetRows
 from matrics._files.rows import Batch, named, total_size
 
@@ -33,9 +33,9 @@ Column = Any
 
 VERSION = 1
 KEY, DIGEST = b"matrics", b"matrics_digest"  # of the metadata of a Parquet file
-SIGNS = (b'{"matrics": "counts"', DIGEST)  # in the footer of a file of counts, even if its metadata cannot be read
+SIGNS = (b'{"matrics": "counts"', DIGEST)  # in the footer of a file of counts, also if the metadata cannot be parsed
 BLOCK_ROWS = 2**20  # of a row group
-DAMAGED = "expected what matrics count has written, got something else: the file is damaged"
+DAMAGED = "expected a file as written by matrics count, got different bytes: the file is damaged"
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class About:
 
     names: Names
     classes: Column
-    is_ordered: bool = False  # whether the order of the classes is that of a file or of an option
+    is_ordered: bool = False  # whether a file or an option defines the order of the classes
 
     @classmethod
     def of(cls, counted: SortedCounts, names: Names) -> About:
-        """Of counts that are to be written; their columns get names that are not taken."""
+        """The metadata of counts; the columns of sums get names that no other column has."""
         taken = {*names.by, *names.labels}
         free = {name: _free(name, taken) for name in ("count", "weight", "squared_weight")}
         sums: dict[str, Any] = (
@@ -60,7 +60,7 @@ class About:
 
     @property
     def text(self) -> str:
-        """As text."""
+        """The metadata in JSON."""
         names = self.names
         about = {"matrics": "counts", "version": VERSION, "true": names.true, "pred": names.pred, "by": names.by}
         sums = {"count": names.counts, "weight": names.weight, "squares": names.squares}
@@ -76,19 +76,19 @@ class About:
 
     @classmethod
     def parse(cls, text: bytes) -> About:
-        """The reverse of ``text``."""
+        """The metadata in JSON that ``text`` returns."""
         try:
             about = json.loads(text)
             sums = {"counts": about["count"], "weight": about["weight"], "squares": about["squares"]}
             names = Names(about["true"], about["pred"], tuple(about["by"]), **sums)
             kind = pa.large_string() if isinstance(about["classes"][0], str) else pa.int64()
-            found = cls(names, pa.array(about["classes"], kind), bool(about.get("ordered", False)))
+            result = cls(names, pa.array(about["classes"], kind), bool(about.get("ordered", False)))
             version = int(about["version"])
         except (ValueError, KeyError, IndexError, TypeError, RecursionError, pa.ArrowException) as error:
             raise ValueError(DAMAGED) from error
         if version > VERSION:
             raise ValueError(f"expected counts of version {VERSION}, got version {version}: update matrics")
-        return found
+        return result
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -115,35 +115,35 @@ def write_counts(file: Any, counted: SortedCounts, names: Names) -> None:
 
 
 def rows_of(counted: SortedCounts, names: Names, start: int, stop: int) -> Any:
-    """Some rows of the file of these counts: a table with columns of these names."""
+    """The rows from ``start`` to ``stop`` of the file of these counts: a table with columns of these names."""
     of_group = pa.array(np.searchsorted(counted.starts, np.arange(start, stop), side="right") - 1)
-    found = {name: values.take(of_group) for name, values in counted.groups.items()}
+    table_columns = {name: values.take(of_group) for name, values in counted.groups.items()}
     for name, side in ((names.true, counted.true), (names.pred, counted.pred)):
-        found[name] = counted.classes.take(pa.array(side[start:stop]))
+        table_columns[name] = counted.classes.take(pa.array(side[start:stop]))
     for sum_name, sums in (
         (names.counts, counted.count),
         (names.weight, counted.weight),
         (names.squares, counted.squares),
     ):
         if sum_name is not None:
-            found[sum_name] = pa.array(sums[start:stop])
-    return pa.table({name: _plain_text(column) for name, column in found.items()})
+            table_columns[sum_name] = pa.array(sums[start:stop])
+    return pa.table({name: _plain_text(column) for name, column in table_columns.items()})
 
 
 def _plain_text(column: Column) -> Column:
-    """Text of one type, so that merged counts have the same bytes as counts of all rows at once."""
+    """Text columns of a single type, so that merged counts have the same bytes as counts of all rows at once."""
     return pc.cast(column, pa.string()) if columns.is_text(column.type) else column
 
 
 class Digest:
-    """A checksum of the values of a table, which does not depend on where its batches end."""
+    """A checksum of the values of a table, however its rows are divided into batches."""
 
     def __init__(self, about: About) -> None:
         self._about = about
-        self._sums = dict.fromkeys(wanted_columns(about.names), (0, 0))
+        self._sums = dict.fromkeys(required_columns(about.names), (0, 0))
 
     def add(self, table: Any) -> None:
-        """Take the next rows."""
+        """Include the next rows."""
         for name, (of_values, of_lengths) in self._sums.items():
             values, lengths = _bytes_of(table[name])
             self._sums[name] = zlib.crc32(values, of_values), zlib.crc32(lengths, of_lengths)
@@ -155,7 +155,7 @@ class Digest:
 
 
 def _bytes_of(column: Column) -> tuple[bytes, bytes]:
-    """The values of a column, and of text the length of each."""
+    """The bytes of the values of a column, and for text the lengths of the values."""
     column = columns.decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column.to_numpy().tobytes(), b""
@@ -168,7 +168,7 @@ def _bytes_of(column: Column) -> tuple[bytes, bytes]:
 
 
 def _is_bytes(kind: Any) -> bool:
-    """Whether values are bytes, which need not be text."""
+    """Whether values are bytes, which may be no text."""
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
 
 
@@ -182,13 +182,13 @@ class CountsFile:
     def about(self) -> About:
         """The metadata."""
         with pq.ParquetFile(self.path) as file:
-            found = (file.metadata.metadata or {}).get(KEY)
-        if found is None:
+            metadata = (file.metadata.metadata or {}).get(KEY)
+        if metadata is None:
             raise ValueError(DAMAGED)
-        return About.parse(found)
+        return About.parse(metadata)
 
     def batches(self) -> Iterator[tuple[int, Batch]]:
-        """Yield all rows; raise at the end if the checksum differs."""
+        """Yield all rows; raise after the last row if the checksum differs."""
         with named(str(self.path)):
             with pq.ParquetFile(self.path) as file:
                 written = (file.metadata.metadata or {}).get(DIGEST)
@@ -203,7 +203,7 @@ class CountsFile:
 
 @dataclass(frozen=True)
 class CountsRows:
-    """The rows of files of counts that fit together."""
+    """The rows of files of counts with the same columns."""
 
     files: Sequence[CountsFile]
 
@@ -219,12 +219,12 @@ class CountsRows:
 
     @property
     def names(self) -> Names:
-        """The columns of the first file; all files have the same."""
+        """The columns of the first file, which all files have."""
         return self.files[0].about.names
 
     def chosen(self, by: tuple[str, ...]) -> Names:
-        """The columns of these groups; if there are none, of all groups."""
-        check_columns(wanted_columns(self.names), replace(self.names, by=by))
+        """The columns with these columns of groups; with an empty ``by``, with all columns of groups."""
+        check_columns(required_columns(self.names), replace(self.names, by=by))
         return replace(self.names, by=by or self.names.by)
 
     def check(self) -> None:
@@ -238,7 +238,7 @@ class CountsRows:
                 or _is_weighted(names) != _is_weighted(first.names)
             ):
                 raise ValueError(
-                    f"{file.path}: expected counts of {_in_words(first.names)}, as in {self.files[0].path}, got those "
+                    f"{file.path}: expected counts of {_in_words(first.names)}, as in {self.files[0].path}, got counts "
                     f"of {_in_words(names)}"
                 )
             if file.about.classes.type != first.classes.type:
@@ -248,13 +248,13 @@ class CountsRows:
                 )
 
     def batches(self) -> Generator[tuple[int, Batch]]:
-        """Yield the rows of one file after the other."""
+        """Yield the rows of all files, file by file."""
         before = before_bytes = 0
         for file in self.files:
             position, names = 0, file.about.names
             for position, batch in file.batches():
-                here, there = wanted_columns(replace(self.names, by=names.by)), wanted_columns(names)
-                table = pa.record_batch({new: batch.table[old] for new, old in zip(here, there, strict=True)})
+                new_names, old_names = required_columns(replace(self.names, by=names.by)), required_columns(names)
+                table = pa.record_batch({new: batch.table[old] for new, old in zip(new_names, old_names, strict=True)})
                 yield before + position, replace(batch, table=table, read=before_bytes + batch.read)
             before, before_bytes = before + position, before_bytes + file.path.stat().st_size
 
@@ -269,16 +269,16 @@ def _in_words(names: Names) -> str:
 
 
 def opened(path: Path) -> CountsFile | None:
-    """The file as one of counts, if it is one."""
+    """The file of counts, or None if the file is of another kind."""
     if path.suffix.lower() != ".parquet":
         return None
-    # A search for bytes, because one flipped bit can hide all metadata; each row would then count as one sample.
+    # A search for bytes, because a single flipped bit can hide all metadata, and each row would then count as a sample.
     footer = _footer(path)
     return CountsFile(path) if any(sign in footer for sign in SIGNS) else None
 
 
 def _footer(path: Path) -> bytes:
-    """The raw metadata of a Parquet file; of another file, its end."""
+    """The raw metadata of a Parquet file; for other files, some of the last bytes."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 8))

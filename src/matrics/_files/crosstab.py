@@ -1,4 +1,4 @@
-"""One matrix in a text file: only numbers, or a crosstab with labels in the first row and the first column."""
+"""A matrix in a text file: only numbers, or a crosstab with labels in the first row and the first column."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._catalogue.classes import Sorted
 from matrics._files.compression import refuse_much
+from matrics._files.text import with_point
 from matrics._quoting import cut, first_twice, quoted
 
 if TYPE_CHECKING:
@@ -18,18 +19,21 @@ if TYPE_CHECKING:
 
 Array = Any
 
-CELL_BYTES = 8  # of the text of a number, whose copies take as much memory as the objects of such a text
+CELL_BYTES = 8  # the copies of a number take as much memory as the objects of a text of this length
 
 
-def read_numbers(rows: Iterable[Row], size: int, skip: int = 0) -> Array:
+def read_numbers(rows: Iterable[Row], size: int, skip: int = 0, decimal: str = ".") -> Array:
     """Read the numbers of all rows of a file of this size, without the first ``skip`` columns."""
     numbers: list[Array] = []
     for line, row in rows:
         refuse_much(CELL_BYTES * (len(row) - skip) * (len(numbers) + 1), size)
-        for column, cell in enumerate(row[skip:], skip + 1):
+        cells = row[skip:] if decimal == "." else [with_point(cell, decimal) for cell in row[skip:]]
+        for column, cell in enumerate(cells, skip):
             if not is_number(cell):
-                raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
-        numbers.append(np.array([float(cell) for cell in row[skip:]]))
+                given = row[column]
+                hint = _HINT if decimal == "." and re.fullmatch(_WITH_COMMA, given) else ""
+                raise ValueError(f"line {line}, column {column + 1}: expected a number, got {quoted(given)}{hint}")
+        numbers.append(np.array([float(cell) for cell in cells]))
     return np.array(numbers)
 
 
@@ -42,26 +46,33 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
+# A number with a decimal comma, or with a separator that is not that of the file, because commas split the numbers.
+_WITH_COMMA = r"[\s0-9]*[,;\t ][\s0-9,;]*"
+_HINT = "; decimal= reads a comma as the point of a number"
+
+
 def is_crosstab(header: Sequence[str], rows: Iterable[Row]) -> bool:
     """Whether the first column and the first row have labels in common, and the corner is a name or empty.
 
-    A corner that begins like a number is rather a mistyped number of a matrix.
+    A corner that begins like a number is probably a mistyped number of a matrix.
     """
-    named = len(header) > 2 and not re.match(r"\s*[-+.]?[0-9]", header[0])
+    named = len(header) > 2 and not re.match(r"\s*[-+.,]?[0-9]", header[0])
     return named and not set(header[1:]).isdisjoint(row[0] for _, row in rows)
 
 
-def read_crosstab(header: Sequence[str], rows: Iterable[Row], size: int) -> tuple[Array, tuple[str, ...]]:
-    """Read a crosstab: its counts, with the columns in the order of the rows, and its labels in that order."""
+def read_crosstab(
+    header: Sequence[str], rows: Iterable[Row], size: int, decimal: str = "."
+) -> tuple[Array, tuple[str, ...]]:
+    """The counts of a crosstab, with the columns in the order of the rows, and the labels in this order."""
     true: list[str] = []
     pred = list(header[1:])
 
-    def noted() -> Iterator[Row]:
+    def labelled_rows() -> Iterator[Row]:
         for line, row in rows:
             true.append(row[0])
             yield line, row
 
-    numbers = read_numbers(noted(), size, skip=1)
+    numbers = read_numbers(labelled_rows(), size, skip=1, decimal=decimal)
     for where, labels in (("row", true), ("column", pred)):
         if len(set(labels)) < len(labels):
             raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
@@ -74,13 +85,13 @@ def read_crosstab(header: Sequence[str], rows: Iterable[Row], size: int) -> tupl
             f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
         )
     counts = numbers[:, [columns_of[label] for label in true]]
-    there = np.nonzero(counts)
-    refuse_totals(there[0], there[1], counts[there], true)
+    indices = np.nonzero(counts)
+    refuse_totals(indices[0], indices[1], counts[indices], true)
     return counts, tuple(true)
 
 
 def refuse_totals(true: Array, pred: Array, counts: Array, labels: Sequence[Any]) -> None:
-    """Raise if a class has the sums of all others, as the totals of a table do, whatever they are called.
+    """Raise if a class has the sums of all other classes, as the totals of a table have, whatever its label.
 
     ``true`` and ``pred`` are the classes of the cells that are not 0, and ``counts`` their counts.
     """
@@ -103,7 +114,7 @@ def refuse_totals(true: Array, pred: Array, counts: Array, labels: Sequence[Any]
 
 
 def has_order(labels: Sequence[str]) -> bool:
-    """Whether the order of the rows has a meaning: the alphabetical order of texts, as by pandas.crosstab, has none."""
+    """Whether the order of the rows has a meaning; the alphabetical order of texts, as of pandas.crosstab, has none."""
     if all(re.fullmatch("-?[0-9]+", label) for label in labels):
         return True
     return not isinstance(Sorted.of(labels), Sorted) or tuple(labels) != tuple(sorted(labels))

@@ -1,4 +1,4 @@
-"""Files of other tools as tables, by the end of a name."""
+"""Files of other tools as tables; the suffix of the name decides the format."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class Answers(NamedTuple):
-    """The part of the file of another tool that is read: which answers of an evaluation log, or which sheet."""
+    """The part of a file of another tool that is read: the answers of an evaluation log, or a sheet."""
 
-    missing_score: str = "drop"  # what becomes of those without a score: drop, zero, error
-    scorer: str | None = None  # whose scores are read; all if None
-    sheet: str | None = None  # the first one if None
-    as_table: bool = False  # whether JSON Lines are a table as they stand, whatever their fields are called
+    missing_score: str = "drop"  # the treatment of answers without a score: drop, zero or error
+    scorer: str | None = None  # the scorer whose scores are read; None reads all
+    sheet: str | None = None  # the name of a sheet; None is the first sheet
+    as_table: bool = False  # whether JSON Lines are a table, whatever the names of their fields
 
 
 class ForeignTable(Protocol):
-    """What the reader of a format gives."""
+    """The interface of the tables that the readers of formats return."""
 
     @property
     def columns(self) -> Mapping[str, Sequence[Any]]:
@@ -31,22 +31,22 @@ class ForeignTable(Protocol):
 
     @property
     def clusters(self) -> str | None:
-        """The column whose rows are not independent, if no other is named."""
+        """The column of clusters, whose rows are dependent, if the user specifies no other column."""
 
     @property
     def scorers(self) -> tuple[str, ...]:
-        """The values of the column ``scorer``, each of which has rows of its own for the same samples."""
+        """The values of the column ``scorer``; each scorer has a row for each sample."""
 
     @property
     def unlabelled(self) -> str:
-        """Why some rows have no ``y_true`` and ``y_pred``, in words; empty if all have."""
+        """Why some rows have no ``y_true`` and ``y_pred``, in words; empty if all rows have them."""
 
     @property
     def notice(self) -> str:
-        """What became of rows without a value, in words; empty if none is missing."""
+        """The treatment of rows without a value, in words; empty if no value is missing."""
 
 
-# What reads files of arrays that no command reads, by the end of their names.
+# By suffix, the functions that read files of arrays that no command reads.
 _BY_BLOCKS = "matrics.score_blocks({}) scores its stack of matrices block by block"
 IN_PYTHON = {
     ".zarr": _BY_BLOCKS.format("zarr.open(path)"),
@@ -57,23 +57,23 @@ IN_PYTHON = {
 
 
 def in_python(path: Path) -> str:
-    """The end of a message for a file that no command reads: what reads it; empty for other files."""
+    """The end of a message about a file that no command reads: the function that reads it. Empty for other files."""
     end = next((end for end in IN_PYTHON if path.name.lower().removesuffix(".zip").endswith(end)), None)
     return "" if end is None else f"; {IN_PYTHON[end]}"
 
 
-#: The ends of the names of evaluation logs, and of files with sheets.
+#: The suffixes of evaluation logs, and of files with sheets.
 LOGS = (".eval", ".json", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 FOREIGN = (*LOGS, *SHEETS)
 
-# By the name of its module, which is imported for such a file only, and of which the floor above has a part.
+# Modules and functions by name, as they are imported only for such files; `_integrations` may not be imported here.
 _READER_OF_LOGS = ("matrics._integrations.evals.reading", "table_of")
 _READER_OF_SHEETS = ("matrics._files.sheets", "read_sheets")
 
 
 def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = None) -> ForeignTable:
-    """A file of another tool, or several as one table, by the end of their names."""
+    """The table in files of another tool; the suffix decides the format."""
     is_log = suffix in LOGS
     module, name = _READER_OF_LOGS if is_log else _READER_OF_SHEETS
     read = getattr(importlib.import_module(module), name)
@@ -84,7 +84,7 @@ def read_foreign(suffix: str, files: Sequence[Path], answers: Answers | None = N
 
 
 def check_answers(answers: Answers, path: Path, suffix: str = "") -> None:
-    """Raise if a file is to be read with the options of files of another kind."""
+    """Raise if an option is for files of another kind than this file."""
     for option, value, default in zip(Answers._fields, answers, Answers(), strict=True):
         kind, ends = ("a workbook", SHEETS) if option == "sheet" else ("an evaluation log", LOGS)
         if option != "as_table" and value != default and suffix not in ends:

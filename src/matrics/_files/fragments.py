@@ -1,4 +1,4 @@
-"""The Parquet files of a folder or a pattern, with values in the names of folders: ``year=2024``."""
+"""The Parquet files of a folder or a pattern, where names of folders may have values: ``year=2024``."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 SUFFIX = ".parquet"
-NO_FILE = "{}: expected at least one file of such a name, got none"
+NO_FILE = "{}: expected a pattern that matches a file, got no match"
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """A file of a data set, and the columns that the names of its folders are."""
+    """A file of a data set, and the columns in the names of its folders."""
 
     path: Path
     folders: tuple[tuple[str, str], ...] = ()
 
     def value(self, name: str) -> str:
-        """The value of a column that is the name of a folder."""
-        found = dict(self.folders).get(name, NO_VALUE)
-        if found in ("", NO_VALUE):
-            raise ValueError(f"{self.path}: expected a folder {name}=VALUE above the file, got none with a value")
-        return found
+        """The value of a column in the name of a folder."""
+        value = dict(self.folders).get(name, NO_VALUE)
+        if value in ("", NO_VALUE):
+            raise ValueError(f"{self.path}: expected a folder {name}=VALUE above the file, got no such folder")
+        return value
 
 
 def is_pattern(path: Path) -> bool:
@@ -43,10 +43,10 @@ def is_pattern(path: Path) -> bool:
 
 def texts(path: Path) -> list[Path]:
     """The text files that match a pattern, sorted by name."""
-    found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute ones, too)
-    if not found:
+    files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (also absolute paths)
+    if not files:
         raise ValueError(NO_FILE.format(path))
-    return found
+    return files
 
 
 def is_stream(path: Path) -> bool:
@@ -55,20 +55,20 @@ def is_stream(path: Path) -> bool:
 
 
 def refuse_stream(path: Path) -> None:
-    """Raise for what can be read only from its beginning to its end."""
+    """Raise if the path can be read only from its beginning to its end."""
     if is_stream(path):
         raise ValueError(f"{path}: expected a file that can be read in any order, got a pipe or a device")
 
 
 def find(path: Path) -> list[Fragment]:
     """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
-    if in_python(path) and not is_pattern(path):  # a folder such as that of Zarr: its files are no tables
+    if in_python(path) and not is_pattern(path):  # such as a folder of Zarr, whose files are no tables
         raise ValueError(f"{path}: expected a file of labels or counts, got arrays{in_python(path)}")
     if is_pattern(path) and suffix_of(path) in (*TEXTS, *FOREIGN):
         return [Fragment(file) for file in texts(path)]
     if is_pattern(path):
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones, too)
-        files = [file for one in found for file in (_within(one) if one.is_dir() else [one])]
+        matches = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (also absolute paths)
+        files = [file for match in matches for file in (_within(match) if match.is_dir() else [match])]
         fixed = Path(*path.parts[: next(k for k, part in enumerate(path.parts) if glob.has_magic(part))])
     elif path.is_dir():
         files, fixed = list(_within(path)), path
@@ -93,7 +93,7 @@ def find(path: Path) -> list[Fragment]:
 
 
 def _within(folder: Path) -> Iterable[Path]:
-    """All files of a folder; what begins with a dot or a line is not data, as everywhere that writes data sets."""
+    """All files of a folder, without names that begin with a dot or an underscore, which are no data by convention."""
     for where, folders, files in os.walk(folder, onerror=_raise):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]
         yield from (Path(where, name) for name in files if not name.startswith((".", "_")))

@@ -1,4 +1,4 @@
-"""Decide what a path contains: rows of labels (text, Parquet files, data sets, files of counts), or matrices."""
+"""The kind of data in a path: rows of labels (text, Parquet files, data sets, files of counts), or matrices."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from matrics._files.counts_file import CountsFile, CountsRows, opened
 from matrics._files.foreign import FOREIGN, Answers, ForeignTable, check_answers, in_python, read_foreign
 from matrics._files.fragments import Fragment, find, is_pattern, texts
 from matrics._files.labels import joined_order, labelled, order_of, sides
-from matrics._files.missing import said, settled
-from matrics._files.names import Names, wanted_columns
+from matrics._files.missing import drop_missing, left_out_text
+from matrics._files.names import Names, required_columns
 from matrics._files.notices import refuse_disjoint, say, two_names, warn_of_odd_labels
 from matrics._files.parquet import ParquetRows, open_parquet
 from matrics._files.rows import RowReader, TextRows, name_of, named
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matrics._files.text import TextFile
 
 AnyNames = TypeVar("AnyNames", bound=Names)
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 ARRAYS = (".npy", ".npz")
 
@@ -44,8 +44,8 @@ class LabelRows:
     file: str  # for messages
     rows: RowReader
     names: Names
-    texts: frozenset[str] = frozenset()  # columns of groups that are text, and may be numbers or times
-    classes: tuple[Any, ...] = ()  # that are there whether a row has them or not
+    texts: frozenset[str] = frozenset()  # group columns of text, which may represent numbers or times
+    classes: tuple[Any, ...] = ()  # declared classes, which need not occur in any row
     order: tuple[str, ...] | None = None  # of these classes, if it has a meaning
 
     @property
@@ -55,7 +55,7 @@ class LabelRows:
 
     @property
     def is_log(self) -> bool:
-        """Whether the labels are grades that a program has written: pass and fail, not all of them on both sides."""
+        """Whether the rows are from an evaluation log, in which a grade may occur on a single side."""
         return isinstance(self.rows, TableRows) and self.rows.is_log
 
     def counts(self) -> Counts:
@@ -70,11 +70,11 @@ class LabelRows:
 
 @dataclass(frozen=True)
 class Input:
-    """The files of a path, and what they contain."""
+    """The files of a path, and the kind of their content."""
 
     path: Path
     kind: Literal["arrays", "text", "rows", "counts", "table"]  # rows and counts are Parquet
-    files: tuple[Fragment, ...] = ()  # none for standard input
+    files: tuple[Fragment, ...] = ()  # empty for standard input
     counts: tuple[CountsFile, ...] = ()
     table: ForeignTable | None = None
 
@@ -84,28 +84,28 @@ class Input:
         return [file.path for file in self.files]
 
     def rows_of_table(self, names: Names) -> TableRows:
-        """The rows of a table that is read already."""
-        assert self.table is not None  # noqa: S101 (for mypy: of this kind)
+        """The rows of a table that is already in memory."""
+        assert self.table is not None  # noqa: S101 (for mypy: true of this kind)
         if not isinstance(self.table, Sheet):
             return TableRows(name_of(self.path), self.table, names)
         title = f", sheet {quoted(self.table.name)}" if self.table.name else ""
-        return TableRows(name_of(self.path) + title, replace(self.table, expected=wanted_columns(names)), names)
+        return TableRows(name_of(self.path) + title, replace(self.table, expected=required_columns(names)), names)
 
 
 def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | None = None) -> Input:
-    """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other.
+    """The files of a path and their kind; with ``counts_as_rows``, a file of counts has the kind ``rows``.
 
-    ``answers`` says which answers of an evaluation log are read.
+    ``answers`` selects the answers of an evaluation log.
     """
-    many = path.is_dir() or is_pattern(path)
+    has_several = path.is_dir() or is_pattern(path)
     if path != STDIN and suffix_of(path) in FOREIGN and not path.is_dir():
-        return _read_foreign(path, texts(path) if many else [path], answers)
+        return _read_foreign(path, texts(path) if has_several else [path], answers)
     if answers is not None:
         check_answers(answers, path)
     if path == STDIN:
         return Input(path, "text")
-    if not many:
-        path.stat()  # raises with the name of a missing file
+    if not has_several:
+        path.stat()  # raises an error with the file name if the file is missing
         suffix = suffix_of(path)
         if suffix in ARRAYS:
             return Input(path, "arrays", (Fragment(path),))
@@ -124,18 +124,18 @@ def open_input(path: Path, *, counts_as_rows: bool = False, answers: Answers | N
 
 
 def _read_foreign(path: Path, files: Sequence[Path], answers: Answers | None) -> Input:
-    """A file of another tool, or several as one table."""
+    """The table in a file of another tool, or in several files."""
     if answers is not None:
         check_answers(answers, path, suffix_of(path))
     with named(name_of(path)):
-        found = read_foreign(suffix_of(path), files, answers)
-    if found.notice:
-        say(f"{name_of(path)}: {found.notice}")
-    return Input(path, "table", tuple(map(Fragment, files)), table=found)
+        table = read_foreign(suffix_of(path), files, answers)
+    if table.notice:
+        say(f"{name_of(path)}: {table.notice}")
+    return Input(path, "table", tuple(map(Fragment, files)), table=table)
 
 
 def header_of(source: Input, encoding: str = "utf-8") -> list[str]:
-    """The names of the columns of the first file; none of standard input, which can be read only once, or of arrays."""
+    """The column names of the first file; empty for arrays, and for standard input, which can be read only once."""
     if source.table is not None:
         return list(source.table.columns)
     if source.kind not in ("text", "rows") or not source.files:
@@ -150,25 +150,27 @@ def header_of(source: Input, encoding: str = "utf-8") -> list[str]:
 
 
 def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:
-    """The rows of labels of these inputs, or their counts; ``text`` is open already."""
-    file = ", ".join(name_of(one.path) for one in inputs)
-    for one in inputs:
-        _refuse_options_of_text(one, names)
-    fragments = [fragment for one in inputs for fragment in one.files]
-    kinds = {one.kind for one in inputs}
+    """The rows of labels of these inputs, or their counts; ``text`` is the input if it is already open."""
+    file = ", ".join(name_of(source.path) for source in inputs)
+    for source in inputs:
+        refuse_options_of_text(source, names)
+    fragments = [fragment for source in inputs for fragment in source.files]
+    kinds = {source.kind for source in inputs}
     if "table" in kinds:
         if len(inputs) > 1:
-            raise ValueError(f"{file}: expected one file of this kind, or a pattern of them, got several inputs")
+            raise ValueError(
+                f"{file}: expected a single file or pattern of this kind, got several inputs: pass a pattern"
+            )
         with named(file):
             return LabelRows(file, inputs[0].rows_of_table(names), names)
     if "arrays" in kinds or ("text" in kinds and len(kinds) > 1):
         kind = "arrays" if "arrays" in kinds else "text"
-        wrong = next(one for one in inputs if one.kind == kind)
-        got = suffix_of(wrong.path) if kind == "arrays" else "both kinds"
-        raise ValueError(f"{wrong.path}: expected only text files or only Parquet files, got {got}")
+        invalid = next(source for source in inputs if source.kind == kind)
+        got = suffix_of(invalid.path) if kind == "arrays" else "both kinds"
+        raise ValueError(f"{invalid.path}: expected only text files or only Parquet files, got {got}")
     _refuse_twice([fragment.path for fragment in fragments])
     if kinds == {"text"}:
-        paths = tuple(path for one in inputs for path in (one.paths or [STDIN]))
+        paths = tuple(path for source in inputs for path in (source.paths or [STDIN]))
         if paths.count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
@@ -177,10 +179,10 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
         rows = _parquet_rows(fragments, names)
         return LabelRows(file, rows, names, rows.folders)
     _refuse_mixed(inputs)
-    for option, given in (("clusters", names.clusters), ("weight", names.weight)):
-        if given is not None:
+    for option, column in (("clusters", names.clusters), ("weight", names.weight)):
+        if column is not None:
             raise ArgumentError(option, f"expected a file of labels, got {file}, which has counts")
-    return _of_counts(file, [counts for one in inputs for counts in one.counts], names)
+    return _of_counts(file, [counts for source in inputs for counts in source.counts], names)
 
 
 def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
@@ -188,60 +190,64 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
     inputs = []
     for path in paths:
         if suffix_of(path) != ".parquet" and not (path.is_dir() or is_pattern(path)):
-            raise ValueError(f"{path}: expected a file of counts, .parquet, as by matrics count")
+            raise ValueError(
+                f"{path}: expected a file of counts with the suffix .parquet: matrics count writes such files"
+            )
         inputs.append(open_input(path, answers=names.answers))
-    wrong = next((one.paths[0] for one in inputs if one.kind != "counts"), None)
-    if wrong is not None:
-        raise ValueError(f"{wrong}: expected a file of counts, as by matrics count, got another")
+    invalid = next((source.paths[0] for source in inputs if source.kind != "counts"), None)
+    if invalid is not None:
+        raise ValueError(
+            f"{invalid}: expected a file of counts, as written by matrics count, got a file of another kind"
+        )
     return open_labels(inputs, names)
 
 
 def read_rows(
-    found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made], *, warns: bool = True
-) -> tuple[str, Made, int]:
-    """Return the name of a file of rows, the result of ``made``, and how many rows are left out.
+    source: Path | Input, names: AnyNames, convert: Callable[[Any, AnyNames], Result], *, warns: bool = True
+) -> tuple[str, Result, int]:
+    """Return the name of a file of rows, the result of ``convert``, and the number of rows that are left out.
 
-    Errors have the name of the file. ``made`` takes a table whose labels are codes of classes, see
-    :func:`matrics._files.labels.labelled`. With ``warns``, labels that are probably mistakes are named on stderr.
+    Error messages begin with the name of the file. ``convert`` takes a table whose labels are codes of classes, see
+    :func:`matrics._files.labels.labelled`. With ``warns``, a warning on stderr lists labels that are probably mistakes.
     """
-    found = found if isinstance(found, Input) else open_input(found, answers=names.answers)
-    file = name_of(found.path)
-    if found.kind == "counts":
+    source = source if isinstance(source, Input) else open_input(source, answers=names.answers)
+    file = name_of(source.path)
+    if source.kind == "counts":
         raise ValueError(f"{file}: expected a file of labels with one row per sample, got counts")
-    if found.kind == "arrays":
+    if source.kind == "arrays":
         raise ValueError(
-            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(found.path)}"
+            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(source.path)}"
         )
-    _refuse_options_of_text(found, names)
+    refuse_options_of_text(source, names)
     with named(file):
-        whole = read_table(found, names)
-        order = functools.reduce(joined_order, [order_of(whole[name]) for name in names.labels], None)
-        table, left_out = settled(whole, names)
+        all_rows = read_table(source, names)
+        order = functools.reduce(joined_order, [order_of(all_rows[name]) for name in names.labels], None)
+        table, left_out = drop_missing(all_rows, names)
         if left_out:
-            say(f"{file}: {said(left_out, names)}")
-        for name in names.cells if found.kind == "text" else ():
+            say(f"{file}: {left_out_text(left_out, names)}")
+        for name in names.cells if source.kind == "text" else ():
             if name not in names.labels:
                 table = table.set_column(table.column_names.index(name), name, typed(table[name]))
         table = labelled(table, names, order)
-        result = made(table, names)
-    warns = warns and bool(names.labels) and names.order is None  # with labels in an order, these are meant
-    if warns and not (found.table is not None and found.table.scorers):
+        result = convert(table, names)
+    warns = warns and bool(names.labels) and names.order is None  # a user who lists all labels means each of them
+    if warns and not (source.table is not None and source.table.scorers):
         _check_sides(file, table, names)
     return file, result, left_out
 
 
-def read_table(found: Input, names: Names) -> Any:
+def read_table(source: Input, names: Names) -> Any:
     """All rows of a file of rows at once."""
-    if found.kind == "table":
-        return found.rows_of_table(names).table()
-    if found.kind == "rows":
-        return _parquet_rows(found.files, names).table()
-    paths = tuple(found.paths) or (STDIN,)
+    if source.kind == "table":
+        return source.rows_of_table(names).table()
+    if source.kind == "rows":
+        return _parquet_rows(source.files, names).table()
+    paths = tuple(source.paths) or (STDIN,)
     return TextRows(paths, tuple(".csv" if path == STDIN else suffix_of(path) for path in paths), names).table()
 
 
 def _check_sides(file: str, table: Any, names: AnyNames) -> None:
-    """Raise where true and predicted labels have nothing in common, and warn of those that are probably mistakes."""
+    """Raise if true and predicted labels have no label in common; warn of labels that are probably mistakes."""
     of_true, of_pred = sides(table, names)
     if two_names(of_true, of_pred, names.positive) is not None:
         return
@@ -250,75 +256,79 @@ def _check_sides(file: str, table: Any, names: AnyNames) -> None:
     warn_of_odd_labels(file, of_true, of_pred)
 
 
-def _refuse_options_of_text(found: Input, names: Names) -> None:
+def refuse_options_of_text(source: Input, names: Names) -> None:
+    """Raise if options of text files are given for another kind of file."""
     for option in ("encoding", "decimal"):
-        if getattr(names, option) != getattr(Names, option) and found.kind != "text":
-            raise ArgumentError(option, f"expected a text file with it, got {name_of(found.path)}")
+        if getattr(names, option) != getattr(Names, option) and source.kind != "text":
+            raise ArgumentError(option, f"expected a text file with this option, got {name_of(source.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
     rows = CountsRows(files)
-    for one in files:
-        with named(str(one.path)):
-            one.about  # noqa: B018 (raises if it cannot be read)
+    for counts_file in files:
+        with named(str(counts_file.path)):
+            counts_file.about  # noqa: B018 (raises if it cannot be read)
     rows.check()
     if names.labels not in (Names().labels, rows.names.labels):
-        there = " and ".join(rows.names.labels)
-        raise ValueError(f"{file}: expected true= and pred= to name {there}, got {' and '.join(names.labels)}")
+        columns = " and ".join(rows.names.labels)
+        raise ValueError(f"{file}: expected true= and pred= to name {columns}, got {' and '.join(names.labels)}")
     with named(str(files[0].path)):
-        chosen = rows.chosen(names.by)
-    chosen = replace(chosen, text_labels=True, order=names.order)  # labels that have been read before
-    abouts = [one.about for one in files]
+        selected = rows.chosen(names.by)
+    selected = replace(selected, text_labels=True, order=names.order)  # the labels were parsed when they were counted
+    abouts = [counts_file.about for counts_file in files]
     order = functools.reduce(joined_order, [about.order for about in abouts], None)
-    return LabelRows(file, rows, chosen, classes=tuple(about.classes for about in abouts), order=order)
+    return LabelRows(file, rows, selected, classes=tuple(about.classes for about in abouts), order=order)
 
 
 def _refuse_twice(files: Sequence[Path]) -> None:
-    """Raise if a file would be counted twice, for example by its name and by a pattern."""
-    before: set[Path] = set()
+    """Raise if an input has a file twice, for example by its name and by a pattern."""
+    previous: set[Path] = set()
     for file in files:
-        place = file.resolve()
-        if place in before:
-            raise ValueError(f"{file}: expected each file once, got it twice")
-        before.add(place)
+        path = file.resolve()
+        if path in previous:
+            raise ValueError(f"{file}: expected each file once, got this file twice")
+        previous.add(path)
 
 
 def _counts(fragments: Sequence[Fragment]) -> tuple[CountsFile, ...] | None:
-    """The files of counts; None if there are none."""
+    """The files of counts; None if no file is of this kind."""
     files = [opened(fragment.path) for fragment in fragments if suffix_of(fragment.path) == ".parquet"]
-    found = tuple(file for file in files if file is not None)
-    if found and len(found) < len(fragments):
-        other = next(one.path for one in fragments if one.path not in {file.path for file in found})
-        raise ValueError(f"{other}: expected a file of counts, as {found[0].path} is one, got another")
-    return found or None
+    counts = tuple(file for file in files if file is not None)
+    if counts and len(counts) < len(fragments):
+        other = next(file.path for file in fragments if file.path not in {known.path for known in counts})
+        raise ValueError(f"{other}: expected a file of counts, as {counts[0].path}, got a file of another kind")
+    return counts or None
 
 
 def _refuse_mixed(inputs: Sequence[Input]) -> None:
     """Raise if some inputs are counts and others are not."""
-    counts = next(one for one in inputs if one.kind == "counts")
-    other = next((one for one in inputs if one.kind != "counts"), None)
+    counts = next(source for source in inputs if source.kind == "counts")
+    other = next((source for source in inputs if source.kind != "counts"), None)
     if other is not None:
-        raise ValueError(f"{other.paths[0]}: expected a file of counts, as {counts.paths[0]} is one, got another")
+        raise ValueError(
+            f"{other.paths[0]}: expected a file of counts, as {counts.paths[0]}, got a file of another kind"
+        )
 
 
 def parquet_rows(path: Path, names: Names) -> ParquetRows:
     """The rows of Parquet files and data sets."""
     if not (path.is_dir() or is_pattern(path)):
-        path.stat()  # raises with the name of a missing file
+        path.stat()  # raises an error with the file name if the file is missing
     return _parquet_rows(find(path), names)
 
 
 def _parquet_rows(fragments: Sequence[Fragment], names: Names) -> ParquetRows:
-    wrong = next((one.path for one in fragments if suffix_of(one.path) != ".parquet"), None)
-    if wrong is not None:
-        suffix = suffix_of(wrong)
+    invalid = next((fragment.path for fragment in fragments if suffix_of(fragment.path) != ".parquet"), None)
+    if invalid is not None:
+        suffix = suffix_of(invalid)
         got = "both kinds" if suffix in TEXTS else suffix or "a name without a suffix"
-        raise ValueError(f"{wrong}: expected only text files or only Parquet files, got {got}")
+        raise ValueError(f"{invalid}: expected only text files or only Parquet files, got {got}")
     first = [name for name, _ in fragments[0].folders]
-    for one, other in itertools.pairwise(fragments):
+    for previous, other in itertools.pairwise(fragments):
         names_of_folders = [name for name, _ in other.folders]
         if names_of_folders != first:
             raise ValueError(
-                f"{other.path}: expected folders with the same names as in {one.path}, {first}, got {names_of_folders}"
+                f"{other.path}: expected folders with the same names as in {previous.path}, {first}, got "
+                f"{names_of_folders}"
             )
     return ParquetRows(list(fragments), names)

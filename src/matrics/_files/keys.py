@@ -1,4 +1,4 @@
-"""How the matrices and the curves of a file are named: by groups, and by indices."""
+"""The names of the matrices and curves of a file: groups and indices."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Array = Any
+
+
+#: Texts of dates, months, quarters and weeks whose alphabetical order is that of time: 2026-01, 2026-Q1, 2026-W05.
+PERIOD = r"^\d{4}(-\d{2}(-\d{2})?|-?Q[1-4]|-?W\d{2})$"
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Keyed:
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """The axes along which they are."""
+        """The axes of the matrices or curves."""
         raise NotImplementedError
 
     @property
@@ -61,9 +65,11 @@ class Keyed:
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the matrices may matter: numbers and indices may be epochs, names are not ordered."""
+        """Whether the order of the matrices may matter: numbers may be epochs and texts months, names have no order."""
         values = self.keys[0].values if self.keys else None
-        return values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+        if values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            return True
+        return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, PERIOD), min_count=0).as_py())
 
     @property
     def heading(self) -> str:
@@ -72,9 +78,9 @@ class Keyed:
 
 
 def text_of(value: Any) -> str:
-    """A value of a file as it is displayed, whether pandas is installed or not."""
+    """A value of a file as text, which is the same with and without pandas."""
     kind = value.type
-    if pa.types.is_time64(kind):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
+    if pa.types.is_time64(kind):  # pyarrow drops the nanoseconds if pandas is installed, as times of Python have none
         return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
     if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and kind.unit == "ns" and value.is_valid:
         seconds, rest = divmod(value.value, 10**9)
@@ -90,7 +96,7 @@ def text_of(value: Any) -> str:
 
 
 def _duration(seconds: int) -> str:
-    """As pandas writes it; of its own, Python has none of nanoseconds."""
+    """A duration in the format of pandas, which also has nanoseconds."""
     days, seconds = divmod(seconds, 24 * 60 * 60)
     sign = "+" if days < 0 else ""
     return f"{days} days {sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"

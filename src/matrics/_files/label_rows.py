@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labelled:
-    """The rows of a file of labels as numbers: of classes, of the group and of the sample of each row."""
+    """The rows of a file of labels: the numbers of the true class, predicted class, group and sample of each row."""
 
     true: Any
     pred: Any
@@ -34,17 +34,17 @@ class Labelled:
     ordered: bool  # whether the order of the classes has a meaning, as for numbers
     names: list[str]  # of the groups
     sample_names: list[str]
-    weights: Any = None  # of each row, or none
+    weights: Any = None  # of each row; None without weights
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
-        """The classes that occur among the true, and those among the predicted labels."""
+        """The classes of the true labels, and the classes of the predicted labels."""
         true, pred = ([self.classes[k] for k in np.unique(side).tolist()] for side in (self.true, self.pred))
         return true, pred
 
     @property
     def apart(self) -> tuple[tuple[int, str], ...]:
-        """The classes that are not to be counted as negative beside another one, and what their rows are."""
+        """The classes that must not count as negative if another class is positive, and a description of their rows."""
         of_true, of_pred = (np.bincount(side, minlength=len(self.classes)) for side in (self.true, self.pred))
         return apart(self.classes, of_true, of_pred, MISSING_CLASS)
 
@@ -66,13 +66,13 @@ def numbered(table: Any, names: Names) -> Labelled:
     (true, classes, ordered), (pred, _, _) = (coded(table, name) for name in names.labels)
     text = tuple(map(str, classes.to_pylist()))
     sides = [[text[k] for k in np.unique(side).tolist()] for side in (true, pred)]
-    found = two_names(sides[0], sides[1], names.positive)
-    if found is not None:
-        of_true, of_pred = (np.asarray([of.get(x, -1) for x in text]) for of in (found.of_true, found.of_pred))
-        true, pred, text, ordered = of_true[true], of_pred[pred], found.classes, False
+    pair = two_names(sides[0], sides[1], names.positive)
+    if pair is not None:
+        of_true, of_pred = (np.asarray([indices.get(x, -1) for x in text]) for indices in (pair.of_true, pair.of_pred))
+        true, pred, text, ordered = of_true[true], of_pred[pred], pair.classes, False
     groups, values = group_rows(table, names.by)
-    number = int(groups.max()) + 1
-    titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(number)]
+    num_groups = int(groups.max()) + 1
+    titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(num_groups)]
     samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
     sample_names = [text_of(value) for column in known.values() for value in column]
     weights = None if names.weight is None else weights_of(names.weight, table[names.weight])

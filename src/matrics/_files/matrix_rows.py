@@ -1,4 +1,4 @@
-"""Matrices whose cells are columns of a table: one matrix a row, read a batch at a time."""
+"""Matrices whose cells are columns of a table: each row is a matrix, and rows are read in batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from matrics._files.compression import suffix_of
 from matrics._files.fragments import Fragment, is_pattern, texts
 from matrics._files.inputs import parquet_rows
 from matrics._files.keys import Key
-from matrics._files.names import Names, wanted_columns
+from matrics._files.names import Names, required_columns
 from matrics._files.parquet import ParquetRows
 from matrics._files.rows import Batch, TextRows, named
 from matrics._files.source import MatrixSource
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 Array = Any
 
-KEPT_BATCHES = 3  # a block may begin in one batch and end in the next, and be named when one more is read
+KEPT_BATCHES = 3  # a block may lie in two batches, and its names may be read when the third batch has been read
 
 
 @dataclass(frozen=True)
 class CellNames(Names):
-    """The columns of the cells, row by row of the matrix, and those that name the matrices."""
+    """The columns of the cells, row by row of the matrix, and the columns that name the matrices."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """There are no of_columns."""
+        """Empty: such a file has no labels."""
         return ()
 
     @property
@@ -62,9 +62,9 @@ class CellNames(Names):
         return math.isqrt(len(self.columns))
 
     @classmethod
-    def parse(cls, given: list[str], by: tuple[str, ...]) -> CellNames:
-        """Read ``tn,fp,fn,tp``, or the n² columns of n classes."""
-        columns = tuple(name for text in given for name in text.split(",") if name)
+    def parse(cls, values: list[str], by: tuple[str, ...]) -> CellNames:
+        """The columns in texts such as ``tn,fp,fn,tp``: n² columns for n classes."""
+        columns = tuple(name for text in values for name in text.split(",") if name)
         twice = first_twice(columns)
         if twice is not None or set(by) & set(columns):
             raise ArgumentError(
@@ -76,14 +76,13 @@ class CellNames(Names):
         if not columns or names.n**2 != len(columns):
             raise ArgumentError(
                 "cells",
-                f"expected n² columns, such as tn,fp,fn,tp, the rows of a matrix one after the other, got "
-                f"{len(columns)}",
+                f"expected n² columns, such as tn,fp,fn,tp, the rows of a matrix in order, got {len(columns)}",
             )
         return names
 
 
 def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
-    """Open a table with one matrix a row."""
+    """Open a table whose rows are matrices."""
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
         raise ArgumentError("rows", f"expected true or pred, got {quoted(rows)}")
@@ -106,13 +105,15 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
 
 @dataclass
 class CellTable:
-    """Rows by their place in the file: quick for those that follow the last ones, and for the last ones again."""
+    """Rows by their position in the file; fast if they are, or follow, the rows that were read last."""
 
     rows: ParquetRows
     names: CellNames
     _latest: collections.deque[tuple[int, Any]] = field(default_factory=lambda: collections.deque(maxlen=KEPT_BATCHES))
     _coming: Iterator[tuple[int, Batch]] = field(default_factory=lambda: iter(()))
-    _lock: Any = field(default_factory=threading.Lock)  # a block may be named while the next one is read
+    _lock: Any = field(
+        default_factory=threading.Lock
+    )  # the names of a block may be read while another thread reads the next block
 
     def read(self, start: int, stop: int) -> Any:
         """The rows from ``start`` to ``stop``, as a table."""
@@ -129,8 +130,8 @@ class CellTable:
             if begin < stop and begin + len(batch) > start:
                 parts.append(batch.slice(max(0, start - begin), min(stop, begin + len(batch)) - max(start, begin)))
         while sum(map(len, parts)) < stop - start:
-            end, found = next(self._coming)
-            begin, batch = end - len(found.table), self._checked(found)
+            end, next_batch = next(self._coming)
+            begin, batch = end - len(next_batch.table), self._checked(next_batch)
             self._latest.append((begin, batch))
             parts.append(batch.slice(max(0, start - begin), min(stop, end) - max(start, begin)))
         return pa.Table.from_batches(parts)
@@ -142,7 +143,7 @@ class CellTable:
     def _checked(self, batch: Batch) -> Any:
         columns = {}
         with named(batch.file):
-            for name in wanted_columns(self.names):
+            for name in required_columns(self.names):
                 column = of_columns.decoded(batch.table[name])
                 missing = of_columns.is_missing(column)
                 if missing.any():
@@ -198,25 +199,25 @@ def _name(column: Any) -> Any:
 
 
 def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
-    """The rows of a text file in a temporary file: numbers are parsed once, and any row can be found."""
+    """The rows of a text file, copied to a temporary file, which has numbers and can be read from any row."""
     folder = Path(tempfile.mkdtemp())
     spooled = folder / "cells.parquet"
     rows = ParquetRows([Fragment(spooled)], names)
-    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # at the end of the process, if not before
-    wanted = wanted_columns(names)
-    schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in wanted])
+    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # or, if the process ends first, at its end
+    required = required_columns(names)
+    schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in required])
     paths = tuple(texts(path)) if is_pattern(path) else (path,)
-    suffixes = tuple(".csv" if one == STDIN else suffix_of(one) for one in paths)
+    suffixes = tuple(".csv" if file == STDIN else suffix_of(file) for file in paths)
     with _writing(spooled), pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
         for _, batch in TextRows(paths, suffixes, names).batches():
-            columns = [pc.cast(of_columns.decoded(batch.table[one.name]), one.type) for one in schema]
+            columns = [pc.cast(of_columns.decoded(batch.table[column.name]), column.type) for column in schema]
             writer.write_batch(pa.record_batch(columns, schema=schema))
     return rows
 
 
 @contextlib.contextmanager
 def _writing(file: Path) -> Iterator[None]:
-    """Name the temporary file in errors, because the user does not know that it exists."""
+    """Add the name of the temporary file to errors, because the user does not know that it exists."""
     try:
         yield
     except OSError as error:

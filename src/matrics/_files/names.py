@@ -1,4 +1,4 @@
-"""Which columns of a file are read, and as what."""
+"""The columns of a file that are read, and how they are used."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class Names:
     true: str = "y_true"
     pred: str = "y_pred"
     by: tuple[str, ...] = ()
-    clusters: str | None = None  # rows with the same value are not independent
+    clusters: str | None = None  # rows with the same value are dependent
     counts: str | None = field(default=None, kw_only=True)  # the number of samples of each row
-    weight: str | None = field(default=None, kw_only=True)  # how much each sample matters, or of counts their sum
+    weight: str | None = field(default=None, kw_only=True)  # the weights of samples, or of counts the sums of weights
     squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
-    missing: str = field(default="error", kw_only=True)  # what becomes of rows without a value: drop, class
+    missing: str = field(default="error", kw_only=True)  # the treatment of rows without a value: error, drop or class
     encoding: str = field(default="utf-8", kw_only=True)  # of text
-    decimal: str = field(default=".", kw_only=True)  # the sign before the decimal places of numbers, in text
-    na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that are missing values
-    text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, however they are written
+    decimal: str = field(default=".", kw_only=True)  # the decimal sign of numbers in text
+    na: tuple[str, ...] = field(default=(), kw_only=True)  # texts that mean a missing value
+    text_labels: bool = field(default=False, kw_only=True)  # whether labels are text, also if they look like numbers
     order: tuple[str, ...] | None = field(default=None, kw_only=True)  # all labels in their order
     answers: Answers = field(default=Answers(), kw_only=True)  # of evaluation logs
-    models: tuple[str, ...] = field(default=(), kw_only=True)  # columns of several models, in place of that of one
-    positive: str | None = field(default=None, kw_only=True)  # the positive class, perhaps by both its names: yes=pos
+    models: tuple[str, ...] = field(default=(), kw_only=True)  # columns of several models, in place of a single column
+    positive: str | None = field(default=None, kw_only=True)  # the positive class, or both its names: yes=pos
 
     def check(self) -> None:
-        """Raise if one column is named twice."""
+        """Raise if two options name the same column."""
         if self.true == self.pred:
             raise ArgumentError(
                 "pred", f"expected a column other than the true labels, got {quoted(self.pred)} for both"
@@ -54,12 +54,12 @@ class Names:
 
     @property
     def keeps_unlabelled(self) -> bool:
-        """Whether rows without a label are of a class of their own."""
+        """Whether rows without a label form a class."""
         return self.missing == "class"
 
     @property
     def of_models(self) -> str:
-        """The column that those of several models are in place of."""
+        """The column that the columns of several models replace."""
         return self.pred
 
     @property
@@ -79,25 +79,25 @@ class Names:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns of text that may be empty, and is never a number."""
+        """The columns of text that may be empty and is never a number."""
         return ()
 
 
-def wanted_columns(names: Names) -> list[str]:
+def required_columns(names: Names) -> list[str]:
     """The columns that are read."""
     counts = [] if names.counts is None else [names.counts]
     return list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *counts, *names.cells]))
 
 
 def check_columns(header: Sequence[str], names: Names) -> list[str]:
-    """The columns that are read; raise unless each is there once."""
-    wanted = wanted_columns(names)
-    there = quoted_list(header, 20)
-    for name in wanted:
+    """The columns that are read; raise unless the header has each of them once."""
+    required = required_columns(names)
+    listed = quoted_list(header, 20)
+    for name in required:
         if name not in header:
             raise ValueError(
-                f"expected the columns {cut(', '.join(wanted))}, got no {quoted(name)}; the columns are {there}"
+                f"expected the columns {cut(', '.join(required))}, got no {quoted(name)}; the columns are {listed}"
             )
         if list(header).count(name) > 1:
-            raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {there}")
-    return wanted
+            raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {listed}")
+    return required

@@ -1,4 +1,4 @@
-"""Lines on stderr, and how a run ends before it is done: by Ctrl-C, or by SIGTERM."""
+"""Lines on stderr, and the end of a run by Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from matrics._tables.vocabularies import TwoNames
 
-# Exit codes of a shell for programs that a signal has ended: 128 and the number of the signal.
+# A shell reports a program that a signal has ended with the exit code 128 plus the number of the signal.
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
-# Seconds after a signal: the main thread may take the former to end by itself, and the work of another thread that is
-# left then, such as to remove a file, may take the latter. Together with the end of the process this is one second.
+# Seconds after a signal: the main thread has GRACE to end by itself; then another thread has CLEANING to remove files.
+# With the end of the process, both take less than a second.
 GRACE = 0.4
 CLEANING = 0.3
 
@@ -40,7 +40,7 @@ class Stopped(BaseException):
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, without what would move the cursor of a terminal."""
+    """Print a line on stderr, without characters that control a terminal."""
     if len(message) > LONGEST_LINE:  # a path or a text of a file may be of any length
         message = f"{message[:LONGEST_LINE]}…"
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
@@ -49,8 +49,8 @@ def say(message: str) -> None:
 
 
 def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
-    """Print a warning of one line about labels that are probably mistakes."""
-    from matrics._tables.vocabularies import A_CLASS, odd_labels  # here, as most lines need none of it
+    """Print a warning about labels that are probably mistakes."""
+    from matrics._tables.vocabularies import A_CLASS, odd_labels  # imported here, as few runs need it
 
     odd = odd_labels(true, pred)
     if odd is not None:
@@ -59,7 +59,7 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
 
 
 def refuse_disjoint(file: str, true: Iterable[Any], pred: Iterable[Any], names: tuple[str, ...]) -> None:
-    """Raise where the columns of these names have no label in common."""
+    """Raise if the columns of these names have no label in common."""
     from matrics._files.rows import named
     from matrics._tables.vocabularies import refuse_disjoint as refuse
 
@@ -68,22 +68,22 @@ def refuse_disjoint(file: str, true: Iterable[Any], pred: Iterable[Any], names: 
 
 
 def two_names(true: Iterable[Any], pred: Iterable[Any], positive: str | None) -> TwoNames | None:
-    """The two classes where ``positive`` has the names of a true and a predicted label."""
-    from matrics._tables.vocabularies import two_names as found
+    """The two classes if ``positive`` names a true and a predicted label; None otherwise."""
+    from matrics._tables.vocabularies import two_names as classes_of
 
-    return found(true, pred, positive)
+    return classes_of(true, pred, positive)
 
 
 class _Signals:
-    """What is known of signals in this process."""
+    """The state of the signals of this process."""
 
     received = False
-    owns_process = False  # whether the process is the command's, and may be ended by another thread
-    cleaners: tuple[Callable[[], None], ...] = ()  # what is left to do if the main thread does not end
+    owns_process = False  # whether the process belongs to the command, so that another thread may end it
+    cleaners: tuple[Callable[[], None], ...] = ()  # called before another thread ends the process
 
 
 def own_process() -> None:
-    """Say that the process is the command's own: a thread may end it if the main thread does not."""
+    """Declare that the process belongs to the command: a thread may end it if the main thread does not."""
     _Signals.owns_process = True
 
 
@@ -91,9 +91,9 @@ def own_process() -> None:
 def signals_stop() -> Iterator[None]:
     """Make SIGTERM raise Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that files are removed.
 
-    A main thread that waits for a thread, a disk or a long computation does not see the exception. In the process of
-    the command another thread then ends the process. Afterwards Ctrl-C ends the process without a traceback; there is
-    nothing left to remove.
+    While the main thread waits for a thread, a disk or a long computation, Python does not raise the exception. In the
+    process of the command, another thread then ends the process. After this context, Ctrl-C ends the process without
+    a traceback, as no files are left to remove.
     """
 
     def stop(*_: Any) -> None:
@@ -122,7 +122,7 @@ def signals_stop() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _watched() -> Iterator[None]:
-    """Have a thread end the process after a signal; without one, the thread ends with the context."""
+    """Start a thread that ends the process after a signal; without a signal, the thread ends with the context."""
     incoming, outgoing = os.pipe()
     os.set_blocking(outgoing, False)
     signal.set_wakeup_fd(outgoing, warn_on_full_buffer=False)  # Python writes the number of each signal to it
@@ -142,7 +142,7 @@ def _watch(incoming: int) -> None:
     while number := os.read(incoming, 1):
         if number[0] in codes:
             time.sleep(GRACE)
-            cleaning = threading.Thread(target=_clean, daemon=True)  # it may wait for a disk, or for a full pipe
+            cleaning = threading.Thread(target=_clean, daemon=True)  # the functions may wait for a disk or a full pipe
             cleaning.start()
             cleaning.join(CLEANING)
             os._exit(codes[signal.Signals(number[0])])
@@ -159,7 +159,7 @@ def _clean() -> None:
 def cleaned_by(clean: Callable[[], None]) -> Iterator[None]:
     """Call a function if a signal ends the process within this context.
 
-    The main thread does this itself as soon as it has left the context.
+    If the main thread leaves the context, it cleans up itself.
     """
     before = _Signals.cleaners
     _Signals.cleaners = (*before, clean)
@@ -170,9 +170,8 @@ def cleaned_by(clean: Callable[[], None]) -> Iterator[None]:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with this code, also where a thread would wait for a pipe or a disk, or for its reader."""
+    """End the process with this exit code, also if a thread still waits for a pipe or a disk."""
     if _Signals.owns_process and (_Signals.received or any(thread.name == READER for thread in threading.enumerate())):
-        # Python would write to standard output, which may be a full pipe, and end below the library that a thread has
-        # called.
+        # sys.exit would flush standard output, which may be a full pipe, and unload libraries while a thread uses them.
         os._exit(code)
     sys.exit(code)

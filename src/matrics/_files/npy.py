@@ -23,7 +23,7 @@ Array = Any
 class NpyStack:
     """A stack ``(*B, n, n)`` in a file; any thread may read any block.
 
-    Blocks are read and not mapped: if a mapped file is truncated meanwhile, the system kills the process (SIGBUS).
+    Blocks are read and not mapped: if another process truncates a mapped file, the system kills this process (SIGBUS).
     """
 
     is_read_in_any_order = True
@@ -34,7 +34,7 @@ class NpyStack:
         as_stack(mapped, name=str(path))
         self.path, self.shape, self.dtype = path, mapped.shape, mapped.dtype
         self._start = mapped.offset
-        # The matrices of a stack in Fortran order are scattered over the file, and have to be mapped.
+        # The cells of a matrix in Fortran order are far apart in the file, so that blocks cannot be read.
         self._mapped = None if mapped.flags.c_contiguous else mapped
         self._file = path.open("rb", buffering=0)
         self._lock = threading.Lock()
@@ -52,19 +52,19 @@ class NpyStack:
         self._fill(block.reshape(-1).view(np.uint8).data, self._start + start * block[:1].nbytes)
         return block
 
-    def _fill(self, wanted: memoryview, place: int) -> None:
-        """Read bytes of the file from a position on."""
+    def _fill(self, buffer: memoryview, place: int) -> None:
+        """Fill a buffer with the bytes of the file from a position on."""
         with self._lock:
             self._file.seek(place)
-            while wanted:
-                size = self._file.readinto(wanted)
+            while buffer:
+                size = self._file.readinto(buffer)
                 if not size:
                     raise self._ends_early()
-                wanted = wanted[size:]
+                buffer = buffer[size:]
 
     def _ends_early(self) -> ValueError:
         return ValueError(
-            f"{self.path}: expected an array of shape {self.shape}, got a file that was cut off while it was read"
+            f"{self.path}: expected an array of shape {self.shape}, got a file that was truncated while it was read"
         )
 
 
@@ -78,5 +78,5 @@ def _mapped(path: Path) -> Array:
         raise OSError(error.errno, f"{os.strerror(error.errno or 0)}, to map the array", str(path)) from error
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {BAD_HEADER.format('numpy.save')}") from error
-    except (ValueError, TypeError, ArithmeticError) as error:  # the latter of sizes that are no integers
+    except (ValueError, TypeError, ArithmeticError) as error:  # ArithmeticError: sizes that are not integers
         raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error

@@ -1,4 +1,4 @@
-"""The arrays of an ``.npz`` file as one stack. Only the requested blocks are read, one after the other."""
+"""The arrays of an ``.npz`` file as a single stack. Only the requested blocks are read, in order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-# Used if NumPy's message comes from the Python parser, and would not help a user.
+# Replaces messages of the Python parser, which NumPy calls and which would not help a user.
 BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 PIECE = 2**20  # bytes to skip at a time
@@ -42,7 +42,7 @@ class Member:
 
     @property
     def at_once(self) -> int:
-        """The bytes read at once: one matrix, or a whole stack in Fortran order."""
+        """The bytes that are read at once: a matrix, or a whole stack in Fortran order."""
         shape = self.shape if self.is_fortran and len(self.shape) > 2 else self.shape[-2:]
         return math.prod(shape) * self.dtype.itemsize
 
@@ -58,11 +58,11 @@ class Member:
 
 
 def members(path: Path) -> list[Member]:
-    """The arrays of an archive, without their numbers."""
+    """The headers of the arrays of an archive."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path}: expected arrays written by numpy.savez, got a file that is not a zip archive")
-    with _of_numpy(path), opened_archive(path) as archive:
-        found = []
+    with _errors_of_numpy(path), opened_archive(path) as archive:
+        result = []
         for info in archive.infolist():
             with archive.open(info) as file:
                 member = _header(info.filename, file)
@@ -75,37 +75,39 @@ def members(path: Path) -> list[Member]:
                     f"{quoted(member.name)} of shape {member.shape}, and {info.compress_size / 1e6:,.1f} MB in the "
                     "file: save it by numpy.save, which is read in place"
                 )
-            found.append(member)
-        return found
+            result.append(member)
+        return result
 
 
 def load(path: Path, member: Member) -> Array:
-    """The whole of an array."""
-    with _of_numpy(path), opened_archive(path) as archive, archive.open(member.file) as file:
+    """A whole array."""
+    with _errors_of_numpy(path), opened_archive(path) as archive, archive.open(member.file) as file:
         array = np.lib.format.read_array(file, allow_pickle=False)
-        _pass_over(file)
+        _skip(file)
         return array
 
 
 class NpzStack:
-    """Arrays ``(*B, n, n)`` of one shape as one stack; one array is the stack itself."""
+    """Arrays ``(*B, n, n)`` of equal shape as a stack with an additional axis; a single array is the stack itself."""
 
     def __init__(self, path: Path, arrays: list[Member]) -> None:
         self.path, self.arrays = path, arrays
         first = arrays[0]
         self.shape = (len(arrays), *first.shape) if len(arrays) > 1 else first.shape
         self.n = first.shape[-1]
-        self.each = math.prod(first.shape[:-2])  # matrices
-        self._open: tuple[int, int, Any] | None = None  # an array, the matrix at which its file stands, and the file
-        self._whole: tuple[int, Array] | None = None  # an array in Fortran order, which cannot be read block by block
-        self._files = contextlib.ExitStack()  # the archive and the file in it that are open
+        self.each = math.prod(first.shape[:-2])  # the number of matrices of an array
+        self._open: tuple[int, int, Any] | None = None  # an array's index, its next matrix, and its file
+        self._whole: tuple[int, Array] | None = (
+            None  # the index of an array in Fortran order, and the array: no block reads
+        )
+        self._files = contextlib.ExitStack()  # the archive, and the open file in it
         self._archive: Any = None
-        weakref.finalize(self, self._files.close)  # reading may end before they do, and Python 3.13 then warns
+        weakref.finalize(self, self._files.close)  # Python 3.13 warns of files that are open when reading ends
 
     def read(self, start: int, stop: int) -> Array:
-        """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``; fast if they follow the last ones."""
+        """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``; fast if they follow the last block."""
         blocks = []
-        with _of_numpy(self.path):
+        with _errors_of_numpy(self.path):
             while start < stop:
                 which, first = divmod(start, self.each)
                 last = min(self.each, first + stop - start)
@@ -123,19 +125,19 @@ class NpzStack:
         size = self.n**2 * member.dtype.itemsize
         if self._open is None or self._open[0] != which or self._open[1] > first:
             self._close()
-            if self._archive is None:  # once: an archive may have thousands of arrays
+            if self._archive is None:  # opened once, as an archive may have thousands of arrays
                 self._archive = self._files.enter_context(opened_archive(self.path))
             file = self._archive.open(member.file)
             _header(member.file, file)
             self._open = which, 0, file
         _, place, file = self._open
-        _pass_over(file, (first - place) * size)
+        _skip(file, (first - place) * size)
         data = file.read((last - first) * size)
         if len(data) < (last - first) * size:
             raise EOFError(f"{quoted(member.name)} ends too early")
         self._open = which, last, file
         if last == self.each:
-            _pass_over(file)  # only at its end is the checksum compared
+            _skip(file)  # zipfile compares the checksum at the end of the file
             self._close()
         order = "F" if member.is_fortran else "C"
         return (
@@ -159,14 +161,14 @@ def _header(name: str, file: Any) -> Member:
         raise ValueError(f"{quoted(name)} is not an array of numbers")
     shape, is_fortran, dtype = READERS[version](file)
     if bool in map(type, shape):
-        raise ValueError(f"{quoted(name)} has the shape {shape}, whose sizes are no numbers")
+        raise ValueError(f"{quoted(name)} has the shape {shape}, whose sizes are not numbers")
     if dtype.hasobject:
         raise ValueError(f"{quoted(name)} has Python objects")
     return Member(name, shape, dtype, is_fortran)
 
 
-def _pass_over(file: Any, size: int | None = None) -> None:
-    """Skip bytes, or all remaining ones."""
+def _skip(file: Any, size: int | None = None) -> None:
+    """Skip this number of bytes, or all remaining bytes."""
     while size is None or size > 0:
         data = file.read(PIECE if size is None else min(PIECE, size))
         if not data:
@@ -175,8 +177,8 @@ def _pass_over(file: Any, size: int | None = None) -> None:
 
 
 @contextlib.contextmanager
-def _of_numpy(path: Path) -> Iterator[None]:
-    """Convert errors of the archive and of NumPy to errors that name what was expected."""
+def _errors_of_numpy(path: Path) -> Iterator[None]:
+    """Convert errors of the archive and of NumPy to errors that say what was expected."""
     try:
         with reading(path):
             yield

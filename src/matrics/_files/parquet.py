@@ -1,4 +1,4 @@
-"""The rows of Parquet files, a batch at a time; flipped bits are detected if the file has checksums."""
+"""The rows of Parquet files, in batches; flipped bits raise an error if the file has checksums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from matrics._files import columns as of_columns
 from matrics._files import rows as batches
 from matrics._files.labels import in_order, joined_order, order_of
-from matrics._files.names import check_columns, wanted_columns
+from matrics._files.names import check_columns, required_columns
 from matrics._files.rows import Batch, named
 from matrics._quoting import quoted
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matrics._files.fragments import Fragment
     from matrics._files.names import Names
 
-LARGE_BYTES = 2**26  # of a row group, which is then read in pieces: it may be larger than memory
-BUFFER_BYTES = 2**20  # of a column at a time, for each row group that is open
+LARGE_BYTES = 2**26  # of a row group; larger groups are read in pieces, as they may exceed the memory
+BUFFER_BYTES = 2**20  # of a column in a piece of an open row group
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class ParquetRows:
 
     @property
     def folders(self) -> frozenset[str]:
-        """The columns that are the names of folders."""
-        return frozenset(name for name, _ in self.fragments[0].folders) & set(wanted_columns(self.names))
+        """The columns in the names of folders."""
+        return frozenset(name for name, _ in self.fragments[0].folders) & set(required_columns(self.names))
 
     @property
     def count(self) -> int:
@@ -57,7 +57,7 @@ class ParquetRows:
         return batches.total_size(fragment.path for fragment in self.fragments)
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows from row ``start`` of all files on, in batches, each with the number of rows up to its end."""
+        """Yield the rows from row ``start`` on, in batches, each with the number of rows of all files up to its end."""
         position = before = 0
         for fragment in self.fragments:
             with named(str(fragment.path)), open_parquet(fragment.path, self._texts) as file:
@@ -82,7 +82,7 @@ class ParquetRows:
         parts = [batch.table for _, batch in self.batches()]
         if not parts:
             with open_parquet(self.fragments[0].path) as file:
-                return file.schema_arrow.empty_table().select(wanted_columns(self.names))
+                return file.schema_arrow.empty_table().select(required_columns(self.names))
         plain = [pa.table({name: of_columns.decoded(part[name]) for name in part.schema.names}) for part in parts]
         whole = pa.concat_tables(plain, promote_options="permissive")
         typed = {
@@ -96,12 +96,12 @@ class ParquetRows:
 
     def _texts(self, schema: Any) -> list[str]:
         """The columns to read as dictionaries, as the file stores them."""
-        wanted = wanted_columns(self.names)
-        return [name for name in wanted if name in schema.names and of_columns.is_text(schema.field(name).type)]
+        required = required_columns(self.names)
+        return [name for name in required if name in schema.names and of_columns.is_text(schema.field(name).type)]
 
     def _columns(self, fragment: Fragment, header: list[str]) -> list[str]:
         """The columns to read from this file."""
-        wanted = check_columns([*header, *(name for name in self.folders if name not in header)], self.names)
+        required = check_columns([*header, *(name for name in self.folders if name not in header)], self.names)
         both = sorted(self.folders & set(header))
         if both:
             raise ValueError(f"expected {quoted(both[0])} as a column or as names of folders, got both")
@@ -109,15 +109,17 @@ class ParquetRows:
         if of_rows:
             raise ValueError(f"expected names of folders as columns of by=, got {quoted(of_rows[0])}")
         for name in self.folders:
-            fragment.value(name)  # raises if there is none
-        return [name for name in wanted if name not in self.folders]
+            fragment.value(name)  # raises if the folder has no value
+        return [name for name in required if name not in self.folders]
 
     def _with_folders(self, batch: Any, fragment: Fragment) -> Any:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         for name in self.folders:
             zeros = pa.array(np.zeros(len(batch), np.int8))
             columns[name] = pa.DictionaryArray.from_arrays(zeros, pa.array([fragment.value(name)], pa.large_string()))
-        return pa.record_batch([columns[name] for name in wanted_columns(self.names)], names=wanted_columns(self.names))
+        return pa.record_batch(
+            [columns[name] for name in required_columns(self.names)], names=required_columns(self.names)
+        )
 
 
 def open_parquet(path: Path, texts: Any = None) -> Any:
@@ -143,7 +145,7 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
     """The batches of a file from row ``start`` on, and the position of their first rows."""
     sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
     ends = np.cumsum(sizes, dtype=np.int64)
-    first = int(np.searchsorted(ends, start, side="right"))  # row groups before it need not be read
+    first = int(np.searchsorted(ends, start, side="right"))  # the row groups before it need not be read
     row = int(ends[first - 1]) if first else 0
     for batch in itertools.chain.from_iterable(
         file.iter_batches(batches.BATCH_ROWS, row_groups=list(groups), columns=columns)
@@ -159,7 +161,7 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
 
 
 def _without_order(file: Any, columns: list[str]) -> list[str]:
-    """The ordered categorical columns whose categories are not in the file: those that occur are read in any order."""
+    """The ordered categorical columns without a dictionary in the file: their categories are read in any order."""
     names = [name for name in columns if getattr(file.schema_arrow.field(name).type, "ordered", False)]
     groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)] if names else []
     places = {group.column(k).path_in_schema: k for group in groups[:1] for k in range(group.num_columns)}
@@ -167,7 +169,7 @@ def _without_order(file: Any, columns: list[str]) -> list[str]:
 
 
 def _row_groups(sizes: list[int], first: int) -> Iterator[range]:
-    """Groups of row groups to read together: as many small ones as fill a batch."""
+    """Groups of row groups to read together: small row groups are combined until they fill a batch."""
     while first < len(sizes):
         last, rows = first, 0
         while last < len(sizes) and rows < batches.BATCH_ROWS:
@@ -183,4 +185,6 @@ def _check_dictionaries(batch: Any) -> None:
         if pa.types.is_dictionary(column.type):
             ends = pc.min_max(column.indices)
             if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(column.dictionary):
-                raise ValueError(f"column {quoted(name)}: expected values of its dictionary, got others: it is damaged")
+                raise ValueError(
+                    f"column {quoted(name)}: expected values of its dictionary, got other values: the file is damaged"
+                )

@@ -1,12 +1,12 @@
-"""Columns of plain values, as files of other tools have them."""
+"""Columns of plain Python values in files of other tools."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-def of_one_type(values: list[Any]) -> list[Any]:
-    """Plain values of one type, or all as text; None stays None."""
+def of_common_type(values: list[Any]) -> list[Any]:
+    """The values with a common type: integers and floats become floats, other mixtures text; None stays None."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2:
         return values

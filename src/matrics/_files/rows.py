@@ -1,4 +1,4 @@
-"""Rows of files in batches, and the next batch read while this one is counted."""
+"""Rows of files in batches; a thread reads the next batch while the current batch is counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from matrics._errors import ArgumentError
 from matrics._files import READER
 from matrics._files.columns import decoded
-from matrics._files.names import wanted_columns
+from matrics._files.names import required_columns
 from matrics._files.text import STDIN, TextFile, open_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 BATCH_ROWS = 2**20
-AHEAD = 1  # batches that are read and wait
+AHEAD = 1  # batches that are read in advance
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Batch:
 
     table: Any  # a pyarrow.RecordBatch
     file: str
-    row: int = 0  # the place of the first row in the file, from 0
+    row: int = 0  # the index of the first row in the file
     where: str = "the data"  # the file's name, if there are several
-    read: float = 0.0  # bytes of all files up to its end, as far as known
+    read: float = 0.0  # bytes of all files up to the end of the batch, if known
 
 
 class RowReader(Protocol):
-    """The rows of one or more files, in order."""
+    """The rows of files, in order."""
 
     @property
     def count(self) -> int | None:
@@ -50,7 +50,7 @@ class RowReader(Protocol):
 
     @property
     def size(self) -> int:
-        """The bytes of all files; 0 if that is not known."""
+        """The bytes of all files; 0 if unknown."""
 
     def batches(self) -> Generator[tuple[int, Batch]]:
         """Yield the rows of all files, each batch with the number of rows up to its end."""
@@ -58,7 +58,7 @@ class RowReader(Protocol):
 
 @dataclass(frozen=True)
 class TextRows:
-    """The rows of text files; ``opened`` is the one file that is open already, such as a pipe."""
+    """The rows of text files; ``opened`` is the only file if it is already open, such as a pipe."""
 
     paths: tuple[Path, ...]
     suffixes: tuple[str, ...]
@@ -67,12 +67,12 @@ class TextRows:
 
     @property
     def count(self) -> int | None:
-        """Not known before they are read."""
+        """None: text files do not declare their number of rows."""
         return None
 
     @property
     def size(self) -> int:
-        """The bytes of all files; 0 if one of them is a stream."""
+        """The bytes of all files; 0 if a file is a stream."""
         return total_size(self.paths) if self.opened is None and STDIN not in self.paths else 0
 
     def batches(self) -> Generator[tuple[int, Batch]]:
@@ -81,7 +81,7 @@ class TextRows:
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
             file, first = name_of(path), position
             opened = (
-                open_text(path, suffix, self.names.encoding, wanted_columns(self.names))
+                open_text(path, suffix, self.names.encoding, required_columns(self.names), self.names.decimal)
                 if self.opened is None
                 else contextlib.nullcontext(self.opened)
             )
@@ -94,24 +94,24 @@ class TextRows:
                 before += text.read_bytes
 
     def table(self) -> Any:
-        """All rows at once: columns of text, and of numbers where only those fit."""
+        """All rows at once: columns of text, or of numbers where numbers are required."""
         names, parts = self.names, [pa.Table.from_batches([batch.table]) for _, batch in self.batches()]
-        wanted = wanted_columns(names)
+        required = required_columns(names)
         if not parts:
-            kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
+            kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in required}
             return pa.schema(kinds).empty_table()
         columns = {}
-        for name in wanted:
+        for name in required:
             chunks = [
                 pc.cast(decoded(part[name]), part[name].type if name in names.numbers else pa.large_string())
                 for part in parts
             ]
-            columns[name] = pa.chunked_array([one for chunk in chunks for one in chunk.chunks])
+            columns[name] = pa.chunked_array([part for chunk in chunks for part in chunk.chunks])
         return pa.table(columns)
 
 
 def name_of(path: Path) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return "standard input" if path == STDIN else str(path)
 
 
@@ -126,16 +126,16 @@ class FileError(ValueError):
 
 @contextlib.contextmanager
 def named(file: str) -> Iterator[None]:
-    """Errors begin with the name of the file, once."""
+    """Begin the messages of errors with the name of the file, unless they already begin with a file name."""
     try:
         yield
     except ArgumentError as error:
         raise ArgumentError(error.argument, error.text, error.file or file) from error
-    except (FileError, MemoryError):  # pyarrow's MemoryError is an ArrowException, and no fault of the file
+    except (FileError, MemoryError):  # pyarrow's MemoryError is an ArrowException, and not an error in the file
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
-            # The content is not at fault.
+            # An error of the system, not of the content.
             reason = error.strerror if error.filename else os.strerror(error.errno)
             raise OSError(error.errno, reason, error.filename or file) from error
         is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
@@ -144,10 +144,10 @@ def named(file: str) -> Iterator[None]:
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item]:
-    """Yield the same items, while a thread makes the next one.
+    """Yield the items, while a thread computes the next item.
 
-    If no more items are taken, the thread ends as soon as it has made the item that it is making. Nothing waits for
-    that, as it may wait for a pipe or a disk.
+    After the generator is closed, the thread ends with the item that it is computing. Closing does not wait for the
+    thread, which may wait for a pipe or a disk.
     """
     waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
     done = threading.Event()
@@ -158,17 +158,17 @@ def ahead(items: Iterator[Item]) -> Generator[Item]:
                 waiting.put((item, error), timeout=0.1)
                 return
 
-    def make() -> None:
+    def compute() -> None:
         try:
             for item in items:
                 put(item)
                 if done.is_set():
                     return
             put(None)
-        except BaseException as error:  # noqa: BLE001 (raised again where the items are taken)
+        except BaseException as error:  # noqa: BLE001 (raised again in the thread of the caller)
             put(None, error)
 
-    thread = threading.Thread(target=make, name=READER, daemon=True)
+    thread = threading.Thread(target=compute, name=READER, daemon=True)
     thread.start()
     try:
         while True:
@@ -178,6 +178,6 @@ def ahead(items: Iterator[Item]) -> Generator[Item]:
             if item is None:
                 return
             yield item
-            del item  # or it would be held while the next one is waited for
+            del item  # frees its memory before the wait for the next item
     finally:
         done.set()

@@ -1,4 +1,4 @@
-"""From a column of true labels and columns of scores to the curves of a file: one for each group and positive class."""
+"""The curves of a file with true labels and scores: a curve for each group and positive class."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 Array = Any
 
-SCORE = "score"  # what the column of scores is called where each model has one of its own
+SCORE = "score"  # the name of the column of scores if each model has its own column
 MOST_NAMED = 10  # labels in a message
 
 
 @dataclass(frozen=True)
 class ScoreNames(Names):
-    """The columns of the true labels, of the scores and of the groups."""
+    """The columns of true labels, scores and groups."""
 
     scores: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
+    classes: tuple[str, ...] = ()  # of each column of scores; empty for a single column, of the positive class
     lower_is_positive: bool = field(default=False, kw_only=True)  # whether scores are lower in the positive class
     unlabelled: bool = False  # whether the scores of rows without a label are read as well
     amounts: tuple[str, ...] = field(default=(), kw_only=True)  # columns of the costs of errors
 
     @property
     def keeps_unlabelled(self) -> bool:
-        """Whether rows without a label are of a class of their own."""
+        """Whether rows without a label form a class."""
         return self.unlabelled or super().keeps_unlabelled
 
     @property
@@ -55,25 +55,25 @@ class ScoreNames(Names):
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns of scores, and those of amounts."""
+        """The columns of scores, and the columns of amounts."""
         return (*self.scores, *self.amounts)
 
     @property
     def of_models(self) -> str:
-        """The column of scores that those of several models are in place of."""
+        """The column of scores that the columns of several models replace."""
         return self.scores[0]
 
     @classmethod
-    def parse(cls, given: list[str], *, true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
-        """Read ``COLUMN``, ``LABEL=COLUMN`` or several of these: of several, a column without a label has its name.
+    def parse(cls, values: list[str], *, true: str, by: tuple[str, ...], positive: str | None) -> ScoreNames:
+        """The columns in ``COLUMN``, ``LABEL=COLUMN`` or lists of these; the default label of a column is its name.
 
-        Several columns without the positive class among them are those of models.
+        Several columns, none of them the positive class, are the columns of models.
         """
-        parts = [part for text in given for part in text.split(",") if part]
+        parts = [part for text in values for part in text.split(",") if part]
         pairs = [part.partition("=") for part in parts]
         if not parts or not all(column or not equals for _, equals, column in pairs):
             raise ArgumentError(
-                "scores", f"expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(given))}"
+                "scores", f"expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(values))}"
             )
         columns = tuple(column or label for label, _, column in pairs)
         is_single = len(pairs) == 1 and not pairs[0][1]
@@ -81,12 +81,12 @@ class ScoreNames(Names):
         if are_models and positive not in columns:
             return cls(true, "", by, None, (SCORE,), models=columns, positive=positive)
         classes = () if is_single else tuple(label for label, _, _ in pairs)
-        for what, names in (("column", columns), ("label", classes)):
+        for kind, names in (("column", columns), ("label", classes)):
             twice = first_twice(names)
             if twice is not None:
-                raise ArgumentError("scores", f"expected each {what} once, got {quoted(twice)} twice")
+                raise ArgumentError("scores", f"expected each {kind} once, got {quoted(twice)} twice")
         if positive is not None and not is_single:
-            raise ArgumentError("positive", "expected one column of scores with it, got labels in scores=")
+            raise ArgumentError("positive", "expected a single column of scores with it, got labels in scores=")
         if true in columns or set(by) & {true, *columns}:
             raise ArgumentError(
                 "scores",
@@ -100,20 +100,20 @@ class ScoreNames(Names):
 
 @dataclass(frozen=True)
 class Scored(Keyed):
-    """The samples of a file: of each group the labels as numbers of classes, and the scores of each positive class."""
+    """The samples of a file: for each group, the labels as class numbers, and the scores of each positive class."""
 
     file: str
     keys: tuple[Key, ...]
     classes: tuple[str, ...]  # all labels, sorted
-    ordered: bool  # whether their order has a meaning, as for numbers
+    ordered: bool  # whether the order of the classes has a meaning, as for numbers
     positives: tuple[int, ...]  # the positive class of each column of scores
     groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
-    samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
+    samples_of: list[Array] = field(default_factory=list, repr=False)  # the number of the sample of each row
     sample_names: list[str] = field(default_factory=list, repr=False)
     left_out: int = 0  # rows without a label or a score
-    unlabelled: list[Array] = field(default_factory=list, repr=False)  # of each group the scores (M, columns)
-    lower_is_positive: bool = False  # whether the scores are those of the file times -1
-    amounts: list[dict[str, Array]] = field(default_factory=list, repr=False)  # of each group by column: (N,)
+    unlabelled: list[Array] = field(default_factory=list, repr=False)  # by group, the scores (M, columns)
+    lower_is_positive: bool = False  # whether the scores are the negatives of the scores in the file
+    amounts: list[dict[str, Array]] = field(default_factory=list, repr=False)  # by group and column: (N,)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -122,7 +122,7 @@ class Scored(Keyed):
 
     @property
     def has_several(self) -> bool:
-        """Whether there are several positive classes, and so a last key for them."""
+        """Whether there are several positive classes, which the last key names."""
         return len(self.positives) > 1
 
     @property
@@ -146,12 +146,12 @@ class Scored(Keyed):
 
     @property
     def rest(self) -> dict[str, int]:
-        """The samples of each class that counts as negative, where one class is positive."""
+        """The number of samples of each class that counts as negative, if a single class is positive."""
         sizes = np.bincount(np.concatenate([true for true, _ in self.groups]), minlength=len(self.classes))
         return {name: int(sizes[k]) for k, name in enumerate(self.classes) if k != self.positives[0]}
 
     def directed(self, thresholds: Any) -> Any:
-        """Thresholds of the file as those of ``groups``, and back: both have the other sign if lower is positive."""
+        """Thresholds of the file as thresholds of ``groups``, or the reverse: the sign changes if lower is positive."""
         return directed(thresholds, lower_is_positive=self.lower_is_positive)
 
     @property
@@ -175,7 +175,7 @@ class Scored(Keyed):
         return self.unlabelled[group][:, column]
 
     def matrices(self, threshold: float | None) -> MatrixSource:
-        """Confusion matrices of all groups: of the class with the highest score, or of scores above a threshold."""
+        """Confusion matrices of all groups, for the class with the highest score, or for scores above a threshold."""
         n = 2 if threshold is not None else len(self.classes)
         stack = np.zeros((len(self.groups), n, n), np.int64)
         of_column = np.asarray(self.positives)
@@ -193,22 +193,24 @@ class Scored(Keyed):
 
 
 def read_scores(path: Path | Input, names: ScoreNames, *, of_all: bool = False) -> Scored:
-    """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
+    """The samples of a file; with ``of_all``, each label must have a column of scores."""
     if names.lower_is_positive and len(names.scores) > 1:
-        raise ArgumentError("lower_is_positive", "expected a column of scores with it, got those of several classes")
+        raise ArgumentError("lower_is_positive", "expected a single column of scores with it, got several classes")
     if names.models:
         path, names = by_model(path, names)
-    file, found, left_out = read_rows(path, names, _samples)
-    groups, values, classes, ordered, positives, (samples, known), unlabelled, amounts = found
+    file, samples_of_file, left_out = read_rows(path, names, _samples)
+    groups, values, classes, ordered, positives, (samples, known), unlabelled, amounts = samples_of_file
     left_out += sum(map(len, unlabelled))
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
-        raise ArgumentError("scores", f"expected a column of every label, got none of {quoted(classes[missing[0]])}")
+        raise ArgumentError(
+            "scores", f"expected a column of every label, got no column of {quoted(classes[missing[0]])}"
+        )
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    turned = names.lower_is_positive
-    data = (groups, samples, known, left_out, unlabelled, turned, amounts)
+    is_negated = names.lower_is_positive
+    data = (groups, samples, known, left_out, unlabelled, is_negated, amounts)
     return Scored(file, tuple(keys), classes, ordered, positives, *data)
 
 
@@ -218,10 +220,10 @@ def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
     for name in table.column_names:
         of_columns.refuse_missing(name, of_columns.decoded(table[name]))
     true, labels, ordered = labels_of_rows(table, names.true)
-    there = tuple(map(str, labels.to_pylist()))
-    listed = tuple(label for label in there if label != MISSING_CLASS or not names.unlabelled)
-    classes, positives = _positives(listed, names, ordered=ordered)
-    coded = np.asarray([classes.index(label) if label in listed else -1 for label in there])[true]
+    names_of_labels = tuple(map(str, labels.to_pylist()))
+    listed_labels = tuple(label for label in names_of_labels if label != MISSING_CLASS or not names.unlabelled)
+    classes, positives = _positives(listed_labels, names, ordered=ordered)
+    coded = np.asarray([classes.index(label) if label in listed_labels else -1 for label in names_of_labels])[true]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
     scores = directed(scores, lower_is_positive=names.lower_is_positive)
     of_row, values = of_columns.group_rows(table, names.by)
@@ -247,28 +249,28 @@ def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> t
             "expected error or drop with scores=, as rows without a label would count as negative, got 'class'",
         )
     if names.classes:
-        wanted, option = names.classes, "scores"
+        positives, option = names.classes, "scores"
     else:
         pair = next((pair for pair in TRUTHS if set(known) <= set(pair)), None) if names.order is None else None
         if pair is None and ordered and len(known) == 2:
             pair = (known[0], known[1])
         if names.positive is None and pair is None:
             raise ArgumentError(
-                "positive", f"expected the label of the class of the scores, {_one_of(known)}, got none"
+                "positive", f"expected the label of the class of the scores, {_listed(known)}, got none"
             )
         if len(known) == 1 and pair is not None and (names.positive is None or spelled(names.positive, pair) in pair):
-            known = pair  # which one class is missing is known
-        wanted, option = (names.positive or (pair or known)[-1],), "positive"
-    wanted = tuple(spelled(label, known) for label in wanted)
-    wrong = next((label for label in wanted if label not in known), None)
-    if wrong is not None:
-        raise ArgumentError(option, f"expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")
-    return known, tuple(known.index(label) for label in wanted)
+            known = pair  # the missing class can only be the other of the pair
+        positives, option = (names.positive or (pair or known)[-1],), "positive"
+    positives = tuple(spelled(label, known) for label in positives)
+    unknown = next((label for label in positives if label not in known), None)
+    if unknown is not None:
+        raise ArgumentError(option, f"expected labels of {quoted(names.true)}, {_listed(known)}, got {quoted(unknown)}")
+    return known, tuple(known.index(label) for label in positives)
 
 
-def _one_of(classes: tuple[str, ...]) -> str:
-    named = ", ".join(map(repr, classes[:MOST_NAMED]))
-    return f"one of {named}" + (f" and {len(classes) - MOST_NAMED} more" if len(classes) > MOST_NAMED else "")
+def _listed(classes: tuple[str, ...]) -> str:
+    names = ", ".join(map(repr, classes[:MOST_NAMED]))
+    return f"one of {names}" + (f" and {len(classes) - MOST_NAMED} more" if len(classes) > MOST_NAMED else "")
 
 
 def _floats(name: str, column: Any) -> Array:
@@ -277,10 +279,10 @@ def _floats(name: str, column: Any) -> Array:
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
         raise ValueError(f"column {quoted(name)}: expected scores, which are numbers, got {kind}")
     values = pc.cast(column, pa.float64(), safe=False).to_numpy()
-    wrong = np.isnan(values)
-    if wrong.any():
+    is_nan = np.isnan(values)
+    if is_nan.any():
         raise ValueError(
-            f"column {quoted(name)}: expected a number in every row, got {np.count_nonzero(wrong)} NaN, the first in "
-            f"row {wrong.argmax() + 1} of the data"
+            f"column {quoted(name)}: expected a number in every row, got {np.count_nonzero(is_nan)} NaN, the first in "
+            f"row {is_nan.argmax() + 1} of the data"
         )
     return values

@@ -15,9 +15,9 @@ from matrics._quoting import quoted
 if TYPE_CHECKING:
     from pathlib import Path
 
-CELL_BYTES = 32  # what a cell takes in the memory of pandas, at least
-# Shares of the limit of a member: of the texts of all cells, or the whole of an .ods file, which are kept as objects;
-# of styles, names of sheets and the like (Excel itself has at most 64,000 formats); and of the text of a cell.
+CELL_BYTES = 32  # the least memory of a cell in pandas
+# Shares of the limit of a member (5 means 1/5) for the texts of all cells, or a whole .ods file, which are kept as
+# objects; for styles and names of sheets (Excel allows 64,000 formats); and for the text of a cell.
 OF_TEXTS, OF_OTHERS, OF_TEXT = 5, 32, 256
 PIECE = 2**16
 
@@ -25,7 +25,7 @@ PIECE = 2**16
 def refuse_large_sheet(path: Path) -> None:
     """Raise if a workbook in an archive has members or sheets that are too large to be read.
 
-    All members are looked at: the archive itself says which of them is a sheet, and may call it anything.
+    All members are checked, as the archive may give a sheet any name.
     """
     kind = _Ods if path.suffix.lower() == ".ods" else _Xlsx
     with opened_archive(path) as archive:
@@ -57,7 +57,7 @@ class _Xlsx:
     _column: int = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Note the place of a cell, and that it has a value."""
+        """Update the position of the current cell, and the last row and column if the cell has a value."""
         name = name.rpartition(":")[2]
         if name == "row":
             self._row, self._column = int(attributes.get("r", self._row + 1)), 0
@@ -70,7 +70,7 @@ class _Xlsx:
 
 @dataclass
 class _Ods:
-    """The same, by the numbers of repeats of rows and cells; elements count as cells, as each is kept."""
+    """The last row and column with a value, by the repeats of rows and cells; all elements count as cells."""
 
     rows: int = 0
     columns: int = 0
@@ -80,7 +80,7 @@ class _Ods:
     _elements: int = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Note the place of a cell, and that it has a value."""
+        """Update the position of the current cell, and the last row and column if the cell has a value."""
         self._elements += 1
         refuse_many_cells(self._elements, 16)
         if name == "table:table":
@@ -103,11 +103,14 @@ def _number(letters: str) -> int:
 
 
 def _measure(archive: zipfile.ZipFile, member: zipfile.ZipInfo, sheet: Any) -> None:
-    """Raise as soon as the cells up to a place are too many."""
+    """Raise as soon as the sheet has too many cells."""
     parser = expat.ParserCreate()
     parser.StartElementHandler = sheet.start
     text = 0  # bytes without an element
-    with archive.open(member) as file, contextlib.suppress(expat.ExpatError):  # of a picture, or for the reader to see
+    with (
+        archive.open(member) as file,
+        contextlib.suppress(expat.ExpatError),
+    ):  # pictures are no XML, and pandas reports errors
         while piece := file.read(PIECE):
             parser.Parse(piece)
             refuse_many_cells(sheet.rows, sheet.columns)
@@ -115,5 +118,5 @@ def _measure(archive: zipfile.ZipFile, member: zipfile.ZipInfo, sheet: Any) -> N
             if text > MEMBER.size // OF_TEXT:
                 most = share_in_words(OF_TEXT)
                 raise ValueError(
-                    f"expected texts of at most {most} in a cell, got a longer one in {quoted(member.filename)}"
+                    f"expected texts of at most {most} in a cell, got a longer text in {quoted(member.filename)}"
                 )

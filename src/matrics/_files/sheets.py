@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matrics._errors import ArgumentError
-from matrics._files.plain_values import of_one_type
+from matrics._files.plain_values import of_common_type
 from matrics._files.sheet_sizes import refuse_large_sheet, refuse_many_cells
 from matrics._quoting import quoted, quoted_list
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-FIRST_ROWS = 100  # in which names of columns are looked for
+FIRST_ROWS = 100  # the rows that may have the names of columns
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a file, or of several files as a single table, for the commands."""
+    """A sheet of a file, or the sheets of several files as a single table, for the commands."""
 
     grids: tuple[list[list[Any]], ...] = field(repr=False)  # the cells of each file, row by row; None where empty
     name: str = ""  # of the sheet, if there are several
-    expected: Collection[str] = ()  # names of columns, which stand in the row that begins the table
+    expected: Collection[str] = ()  # names of columns, which the first row of the table has
     clusters: str | None = None
     scorers: tuple[str, ...] = ()
     unlabelled: str = ""
@@ -32,36 +32,36 @@ class Sheet:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """The values below the names of the columns, of all files."""
+        """The values below the names of the columns, from all files."""
         columns: dict[str, list[Any]] = {}
         length = 0
         for grid in self.grids:
             place = self._place_of_names(grid)
             below = grid[place + 1 :]
-            names = _different(grid[place]) if grid else []
+            names = _distinct(grid[place]) if grid else []
             for k, name in enumerate(names):
                 values = columns.setdefault(name, [None] * length)
                 values += [row[k] for row in below]
             length += len(below)
-            for values in columns.values():  # of columns that this file does not have
+            for values in columns.values():  # a file need not have all columns
                 values.extend([None] * (length - len(values)))
-        return {name: of_one_type(values) for name, values in columns.items()}
+        return {name: of_common_type(values) for name, values in columns.items()}
 
     def has_names(self, names: Collection[str]) -> bool:
         """Whether a row has all these names of columns."""
         return any(set(names) <= set(_texts(row)) for grid in self.grids for row in grid[:FIRST_ROWS])
 
     def _place_of_names(self, grid: list[list[Any]]) -> int:
-        """The first row that has all names; if there is none, the first row that is not empty."""
+        """The index of the first row with all expected names; without such a row, of the first row with a value."""
         for place, row in enumerate(grid[:FIRST_ROWS]):
             if self.expected and set(self.expected) <= set(_texts(row)):
                 return place
         return next((place for place, row in enumerate(grid) if any(cell is not None for cell in row)), 0)
 
     def matrix_rows(self) -> list[tuple[int, list[str]]]:
-        """The rows of a matrix, or of a crosstab, as text with their numbers: no titles, and no empty columns.
+        """The rows of a matrix or a crosstab as text, with their numbers, without titles and empty columns.
 
-        A row with a single value is a title, or the name that ``pandas`` writes above the labels of the rows.
+        A row with a single value is a title, or the name that pandas writes above the labels of the rows.
         """
         rows = [(k, row) for k, row in enumerate(self.grids[0], 1) if sum(cell is not None for cell in row) > 1]
         used = [j for j in range(len(rows[0][1]) if rows else 0) if any(row[j] is not None for _, row in rows)]
@@ -69,14 +69,14 @@ class Sheet:
 
 
 def read_sheets(paths: Sequence[Path], name: str | None = None) -> Sheet:
-    """The first sheet, or that of a name, of a file, or of several as a single table.
+    """The first sheet, or the sheet of this name, of a file; the sheets of several files are a single table.
 
     Raises
     ------
     ArgumentError
         There is no such sheet.
     ImportError
-        pandas is not installed, or the package with which it reads this format.
+        pandas, or the package with which it reads this format, is not installed.
     """
     try:
         import pandas as pd
@@ -92,7 +92,7 @@ def read_sheets(paths: Sequence[Path], name: str | None = None) -> Sheet:
 def _read(pd: Any, path: Path, name: str | None, *, alone: bool) -> tuple[list[list[Any]], str]:
     """The cells of a sheet, and its name if there are several."""
     try:
-        if path.suffix.lower() != ".xls":  # of which pandas says the size
+        if path.suffix.lower() != ".xls":  # xlrd has the size of such a sheet, see below
             refuse_large_sheet(path)
         with pd.ExcelFile(path) as book:
             names = list(map(str, book.sheet_names))
@@ -104,7 +104,7 @@ def _read(pd: Any, path: Path, name: str | None, *, alone: bool) -> tuple[list[l
             frame = pd.read_excel(book, sheet_name=place, header=None, **options)
     except (ImportError, MemoryError, ArgumentError):
         raise
-    except Exception as error:  # pandas passes on those of zipfile, of XML and of each reader
+    except Exception as error:  # pandas raises the errors of zipfile, of XML and of each reader
         if isinstance(error, OSError) and error.errno:
             raise
         where = "" if alone else f"{path}: "
@@ -114,9 +114,9 @@ def _read(pd: Any, path: Path, name: str | None, *, alone: bool) -> tuple[list[l
 
 
 def _place(name: str, names: list[str]) -> int:
-    """The place of a sheet; raise if there is none of this name."""
+    """The index of the sheet of this name; raise if there is no such sheet."""
     if name not in names:
-        raise ArgumentError("sheet", f"expected one of the sheets {quoted_list(names)}, got {quoted(name)}")
+        raise ArgumentError("sheet", f"expected the name of a sheet ({quoted_list(names)}), got {quoted(name)}")
     return names.index(name)
 
 
@@ -128,11 +128,11 @@ def _texts(row: list[Any]) -> list[str]:
     return [_text(cell).strip() for cell in row]
 
 
-def _different(row: list[Any]) -> list[str]:
-    """The names of columns: those without a name, and those of a name that is there before, have a number as well."""
+def _distinct(row: list[Any]) -> list[str]:
+    """Distinct names of columns: an empty or repeated name gets a number."""
     names: list[str] = []
     for k, text in enumerate(_texts(row)):
         name = text or f"Unnamed: {k}"
-        number = sum(before == name or before.startswith(f"{name}.") for before in names)
+        number = sum(previous == name or previous.startswith(f"{name}.") for previous in names)
         names.append(f"{name}.{number}" if number else name)
     return names

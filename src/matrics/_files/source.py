@@ -18,17 +18,17 @@ class MatrixSource(Keyed):
     """A stack ``(*B, n, n)`` in a file. Only the requested blocks are read."""
 
     file: str  # its name, for messages
-    stack: Array  # an array, or what has its shape and reads blocks of it
+    stack: Array  # an array, or an object with a shape and a method that reads blocks
     keys: tuple[Key, ...]
     classes: tuple[str, ...]
     rows: str = "true"
-    named: bool = True  # whether classes have labels, by which users call them; else numbers from 0
-    ordered: bool = True  # whether the order of the classes has a meaning, by the file or by their type
+    named: bool = True  # whether classes have labels, which users specify; otherwise they have numbers from 0
+    ordered: bool = True  # whether the file or the type of the classes gives their order a meaning
     by_construction: bool = False  # whether the second class is the positive one
-    apart: tuple[tuple[int, str], ...] = ()  # classes that are no part of the rest beside another one, and why
-    clusters: Array = None  # the matrices of the clusters of all matrices, to be read as the stack is
+    apart: tuple[tuple[int, str], ...] = ()  # classes that must not count as negative, and why
+    clusters: Array = None  # the matrices of the clusters of all matrices, an object like `stack`
     starts: Array = None  # the first cluster of each matrix
-    squares: Array = None  # the squared weights, to be read as the stack of weights is
+    squares: Array = None  # the squared weights, an object like `stack`
     effective_samples: Array = None  # of weighted samples: (Σ w)² / Σ w² of each matrix
 
     @property
@@ -49,7 +49,7 @@ class MatrixSource(Keyed):
 
     @property
     def titles(self) -> list[str]:
-        """What titles call the classes."""
+        """The names of the classes in titles."""
         known = self.known(None)
         return [known.name(k) for k in range(self.n)]
 
@@ -66,7 +66,7 @@ class MatrixSource(Keyed):
 
     @property
     def is_read_in_any_order(self) -> bool:
-        """Whether several threads may read blocks, each any of them."""
+        """Whether several threads may read any blocks at the same time."""
         return isinstance(self.stack, np.ndarray) or bool(getattr(self.stack, "is_read_in_any_order", False))
 
     @property
@@ -75,11 +75,11 @@ class MatrixSource(Keyed):
         return np.diff([] if self.starts is None else np.append(self.starts, self.clusters.shape[0]))
 
     def clusters_of(self, position: int) -> Array:
-        """The clusters of a matrix, which add up to it: (K, n, n)."""
+        """The matrices of the clusters of a matrix, which is their sum: (K, n, n)."""
         start = int(self.starts[position])
         return self.clusters.read(start, start + int(self.cluster_counts[position]))
 
     def squares_of(self, positions: Array) -> Array:
-        """The squared weights of the matrices at these positions, which ascend: (K, n, n)."""
+        """The squared weights of the matrices at these ascending positions: (K, n, n)."""
         first = int(positions[0])
         return self.squares.read(first, int(positions[-1]) + 1)[positions - first]

@@ -1,4 +1,4 @@
-"""The rows of a table in memory, as files have them."""
+"""The rows of a table in memory, with the interface of the rows of a file."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableRows:
-    """The rows of a table that another tool's file was read into."""
+    """The rows of a table that was read from a file of another tool."""
 
     file: str
-    found: ForeignTable
+    data: ForeignTable
     names: Names
 
     @property
     def count(self) -> int:
         """The number of rows."""
-        return len(next(iter(self.found.columns.values())))
+        return len(next(iter(self.data.columns.values())))
 
     @property
     def size(self) -> int:
-        """The bytes of all files; 0, as they have been read."""
+        """0, as the files have been read."""
         return 0
 
     @property
     def is_log(self) -> bool:
         """Whether this is an evaluation log."""
-        return bool(self.found.scorers)
+        return bool(self.data.scorers)
 
     def batches(self) -> Generator[tuple[int, Batch]]:
         """Yield the rows, each batch with the number of rows up to its end."""
@@ -58,13 +58,13 @@ class TableRows:
             return self._columns()
 
     def _columns(self) -> Any:
-        scorers = self.found.scorers
+        scorers = self.data.scorers
         if len(scorers) > 1 and "scorer" not in self.names.by:
             names = ", ".join(scorers)
             raise ArgumentError("scorer", f"expected one of {names}, whose scores the log has, got none", self.file)
-        if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
-            raise ValueError(self.found.unlabelled)
-        columns, all_columns = {}, self.found.columns
+        if self.data.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
+            raise ValueError(self.data.unlabelled)
+        columns, all_columns = {}, self.data.columns
         for name in check_columns(list(all_columns), self.names):
             values = all_columns[name]
             if isinstance(values, pa.ChunkedArray):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from matrics._errors import ArgumentError
 from matrics._files.columns import typed
 from matrics._files.inputs import Input, open_input, read_table
-from matrics._files.missing import said, settled
+from matrics._files.missing import drop_missing, left_out_text
 from matrics._files.names import Names
 from matrics._files.notices import say
 from matrics._files.rows import name_of, named
@@ -27,7 +27,7 @@ MODEL, ROW = "model", "row"  # the columns of the model and of the sample
 
 @dataclass(frozen=True)
 class WideNames(Names):
-    """The columns of a file with several models: of each kind those of all models."""
+    """The columns of a file with several models: the columns of all models, by kind."""
 
     columns: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
 
@@ -49,7 +49,7 @@ class WideNames(Names):
 
 @dataclass(frozen=True)
 class LongTable:
-    """The table that a file with several models is read as, in place of one of another tool."""
+    """The table of a file with several models, with the interface of a table of another tool."""
 
     columns: dict[str, Any]
     clusters: str | None = None
@@ -59,15 +59,15 @@ class LongTable:
 
 
 def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
-    """The rows of all models of a file, those of each after the other, and the names of their columns.
+    """The rows of all models of a file, model by model, and the names of their columns.
 
-    The column that ``names.of_models`` stands for those of ``names.models``. The samples are the rows of the file: the
-    column ``ROW``, which may be one of clusters.
+    The column ``names.of_models`` has the values of the columns ``names.models``. The samples are the rows of the file,
+    which the column ``ROW`` numbers; this column may define the clusters.
 
     Raises
     ------
     ArgumentError
-        A model is named twice, or another column has the name of one of the new columns.
+        A model is listed twice, or another column has the name of a new column.
     """
     argument = "scores" if names.of_models in names.numbers else "pred"
     twice = first_twice(names.models)
@@ -76,12 +76,12 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
     clusters = None if names.clusters == ROW else names.clusters
     for name in (*names.by, clusters, names.true, names.weight, names.counts):
         if name in {MODEL, ROW, *names.models}:
-            what = "the column of a model" if name in names.models else "the column of models or of rows"
-            raise ArgumentError(argument, f"expected other columns than those of models, got {quoted(name)}, {what}")
+            reason = "the column of a model" if name in names.models else "the column of models or of rows"
+            raise ArgumentError(argument, f"expected other columns than those of models, got {quoted(name)}, {reason}")
     source = source if isinstance(source, Input) else open_input(source, answers=names.answers)
     file = name_of(source.path)
     if source.kind in ("arrays", "counts"):
-        raise ArgumentError(argument, f"expected samples, with one column for each model, got {file}")
+        raise ArgumentError(argument, f"expected a file of samples with a column for each model, got {file}")
     kinds = (names.labels, names.numbers, names.texts)
     columns = [
         tuple(part for name in kind for part in (names.models if name == names.of_models else [name])) for kind in kinds
@@ -92,10 +92,10 @@ def by_model(source: Path | Input, names: AnyNames) -> tuple[Input, AnyNames]:
     wide = WideNames(names.true, "", names.by, clusters, columns=(columns[0], columns[1], columns[2]), **common)
     with named(file):
         table = read_table(source, wide)
-        if names.missing == "drop":  # a sample is left out for all models
-            table, left_out = settled(table, wide)
+        if names.missing == "drop":  # a sample without a value of any model is left out for all models
+            table, left_out = drop_missing(table, wide)
             if left_out:
-                say(f"{file}: {said(left_out, wide)}")
+                say(f"{file}: {left_out_text(left_out, wide)}")
         melted = _long(table, wide, names, is_text=source.kind == "text")
     of_all = replace(names, by=(MODEL, *names.by), models=())
     return Input(source.path, "table", source.files, table=LongTable(melted)), of_all

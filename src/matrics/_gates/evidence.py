@@ -1,4 +1,4 @@
-"""The samples of a gate: labels or scores, the same of a baseline, and those of each group."""
+"""The samples of a gate, read from labels and scores of a model, a baseline and groups."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from matrics._uncertainty.joint import joint_confusion_matrix
 
 
 def read_evidence(
-    given: Any,
+    y_true_or_cm: Any,
     y_pred: Any,
     baseline: Any,
     *,
@@ -39,34 +39,39 @@ def read_evidence(
     squared_weights: Any,
     clusters: Any = None,
     y_score: Any = None,
+    lower_is_positive: bool = False,
     groups: Any = None,
     reference: Hashable = None,
 ) -> tuple[Samples, Classes]:
-    """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
+    """The samples and the classes; ``name`` is the name of the first argument in the public signature."""
     _check_together(y_pred, y_score, baseline, groups, reference, sample_weight)
+    if lower_is_positive and y_score is None:
+        raise ArgumentError("lower_is_positive", "expected y_score= with it, the scores of the samples, got none")
     of_labels = {"num_classes": num_classes, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
     if y_pred is None and y_score is None:
         _refuse_labels(of_labels)
         known: dict[str, Any] = {"class_names": class_names, "positive": positive}
-        if isinstance(given, JudgedCounts):
-            return of_judge(given, baseline, groups, reference, **known)
-        return of_matrices(given, baseline, squared_weights, groups, reference, **known, name=name)
+        if isinstance(y_true_or_cm, JudgedCounts):
+            return of_judge(y_true_or_cm, baseline, groups, reference, **known)
+        return of_matrices(y_true_or_cm, baseline, squared_weights, groups, reference, **known, name=name)
     if squared_weights is not None:
         raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
     by = None if groups is None else _group_codes(groups)
     labels = labels if labels is None or isinstance(labels, Sorted) else tuple(labels)
     if y_pred is None:
         parts: tuple[Evidence, ...] = (Evidence(None),) * (1 if by is None else len(by.values))
-        classes = _classes_of_scores(given, labels, num_classes, positive)
+        classes = _classes_of_scores(y_true_or_cm, labels, num_classes, positive)
     else:
-        given_labels = (given, y_pred, baseline)
+        columns = (y_true_or_cm, y_pred, baseline)
         parts, classes, labels = _of_labels(
-            given_labels, num_classes, labels, class_names, positive, sample_weight, clusters, by, name
+            columns, num_classes, labels, class_names, positive, sample_weight, clusters, by, name
         )
     if y_score is not None:
-        scores = ScoredSamples.of(given, y_score, positive, labels, clusters)
+        scores = ScoredSamples.of(
+            y_true_or_cm, y_score, positive, labels, clusters, lower_is_positive=lower_is_positive
+        )
         both = zip(parts, _split(scores, by), strict=True)
-        parts = tuple(part._replace(scores=of_part) for part, of_part in both)
+        parts = tuple(part._replace(scores=scores_of_part) for part, scores_of_part in both)
     if by is None:
         return Samples(parts), classes
     return Samples(parts, tuple(map(str, by.values))).compared_with(reference, by.values), classes
@@ -75,9 +80,9 @@ def read_evidence(
 def _check_together(  # noqa: PLR0917 (arguments of a gate)
     y_pred: Any, y_score: Any, baseline: Any, groups: Any, reference: Any, weight: Any
 ) -> None:
-    """Raise for arguments that do not go together."""
-    if baseline is not None and groups is not None:
-        raise ArgumentError("baseline", "expected None with groups, which are compared by reference=")
+    """Raise for arguments that exclude each other."""
+    if baseline is not None and reference is not None:
+        raise ArgumentError("baseline", "expected None with reference=, as each group is compared once; got both")
     if reference is not None and groups is None:
         raise ArgumentError("reference", f"expected groups= with it, got {quoted(reference)} without groups")
     if y_score is not None and baseline is not None and y_pred is None:
@@ -87,14 +92,14 @@ def _check_together(  # noqa: PLR0917 (arguments of a gate)
 
 
 def _refuse_labels(options: dict[str, Any]) -> None:
-    """Raise for options of labels where a confusion matrix is given."""
+    """Raise for options of labels with a confusion matrix."""
     for option, value in options.items():
         if value is not None:
-            raise TypeError(f"{option}: expected y_pred= with it, as it is about labels; got a confusion matrix")
+            raise TypeError(f"{option}: expected y_pred= with it, as it is an option of labels; got a confusion matrix")
 
 
 def _of_labels(  # noqa: PLR0917 (the samples of a gate)
-    given: tuple[Any, Any, Any],
+    columns: tuple[Any, Any, Any],
     num_classes: int | None,
     labels: Any,
     class_names: Sequence[str] | None,
@@ -104,19 +109,19 @@ def _of_labels(  # noqa: PLR0917 (the samples of a gate)
     by: _Groups | None,
     name: str,
 ) -> tuple[tuple[Evidence, ...], Classes, Any]:
-    """The counts of true and predicted labels and those of a baseline, the classes, and the labels of the classes."""
-    y_true, y_pred, baseline = given
+    """The counts of labels and of a baseline, the classes, and the labels of the classes."""
+    y_true, y_pred, baseline = columns
     own_names: tuple[str, ...] | None = None
     are_unknown = num_classes is None and labels is None
     if are_unknown:
         there = _occurring(y_true, y_pred, baseline, name)
-        y_true, y_pred, *rest = (labels.given for labels in there.values())
+        y_true, y_pred, *rest = (labels.original for labels in there.values())
         baseline = rest[0] if rest else None
         sides = {argument: labels.listed() for argument, labels in there.items()}
         of_true, *of_models = (dict.fromkeys(side) for side in sides.values())
         named = two_names(of_true, {label: None for of_model in of_models for label in of_model}, positive)
         if named is None:
-            labels = _found(there, sides, name)
+            labels = _labels_of(there, sides, name)
         else:
             y_true, y_pred, *rest = named.codes(*(np.asarray(side, object) for side in sides.values()))
             baseline, num_classes, own_names = (rest[0] if rest else None), 2, named.classes
@@ -131,21 +136,21 @@ def _of_labels(  # noqa: PLR0917 (the samples of a gate)
 
 
 class _Groups(NamedTuple):
-    """The values of the groups in their order, and the number of that of each sample (N,)."""
+    """The values of the groups in their order, and the index of the group of each sample (N,)."""
 
     values: list[Any]
     codes: Array
 
 
 def _group_codes(groups: Any) -> _Groups:
-    """The groups in the order of their categories, or else sorted."""
-    given = occurring("groups", groups)
-    if given.values.ndim != 1 or not given.values.size:
-        raise ArgumentError("groups", f"expected the group of each sample (N,), got shape {given.values.shape}")
-    values, codes = places(given.values, "groups")
-    if given.categories is None:
+    """The groups, in the order of their categories if there are categories, otherwise sorted."""
+    labels = occurring("groups", groups)
+    if labels.values.ndim != 1 or not labels.values.size:
+        raise ArgumentError("groups", f"expected the group of each sample (N,), got shape {labels.values.shape}")
+    values, codes = places(labels.values, "groups")
+    if labels.categories is None:
         return _Groups(values.tolist(), codes)
-    ranks = [given.categories.index(value) for value in values]
+    ranks = [labels.categories.index(value) for value in values]
     order = np.argsort(ranks)
     return _Groups([values[k] for k in order], np.argsort(order)[codes])
 
@@ -181,7 +186,7 @@ def _counts(  # noqa: PLR0917 (the samples of a gate)
     by: _Groups | None,
     name: str,
 ) -> tuple[Evidence, ...]:
-    """The counts of labels, or those of each group."""
+    """The counts of labels, of all samples or of each group."""
     of_groups: dict[str, Any] = {}
     if by is not None:
         if len(np.shape(labels[0])) == 1:
@@ -193,8 +198,10 @@ def _counts(  # noqa: PLR0917 (the samples of a gate)
     else:
         parts = [Evidence(cm, squares)]
     if baseline is not None:
-        counted = _counted(joint_confusion_matrix, (*labels, baseline), options, weight, name)
-        parts = [parts[0]._replace(joint=counted[0], joint_squares=counted[1])]
+        joint, squares = _counted(joint_confusion_matrix, (*labels, baseline), {**options, **of_groups}, weight, name)
+        for k, part in enumerate(parts):
+            own = (joint, squares) if by is None else (joint[k], None if squares is None else squares[k])
+            parts[k] = part._replace(joint=own[0], joint_squares=own[1])
     if clusters is not None:
         return _with_clusters(parts, labels, baseline, clusters, options, weight, by)
     return tuple(parts)
@@ -209,7 +216,7 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
     weight: Any,
     by: _Groups | None,
 ) -> tuple[Evidence, ...]:
-    """The same with the matrix of each cluster, which is what is random."""
+    """The counts with the matrices of the clusters, which are the random units."""
     names, codes = np.unique(np.asarray(on_host(clusters, "clusters")), return_inverse=True)
     number, of_parts = len(names), np.zeros(len(names), np.int64)
     if by is not None:
@@ -223,7 +230,12 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
     stack = to_host(confusion_matrix(*labels, **counted))
     joint = None if baseline is None else to_host(joint_confusion_matrix(*labels, baseline, **counted))
     return tuple(
-        part._replace(squares=None, joint_squares=None, clusters=stack[of_parts == k], joint_clusters=joint)
+        part._replace(
+            squares=None,
+            joint_squares=None,
+            clusters=stack[of_parts == k],
+            joint_clusters=None if joint is None else joint[of_parts == k],
+        )
         for k, part in enumerate(parts)
     )
 
@@ -231,34 +243,34 @@ def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
 def _counted(
     count: Any, labels: tuple[Any, ...], options: dict[str, Any], weight: Any, name: str
 ) -> tuple[Array, Array | None]:
-    """The table of counts, or that of weights and that of squared weights."""
+    """The table of counts, or the tables of weights and of squared weights."""
     if weight is None:
         table, squares = count(*labels, **options), None
     else:
         table = count(*labels, sample_weight=weight, **options)
         squares = to_host(count(*labels, sample_weight=squared(weight), **options))
     table = to_host(table)
-    has_first = "groups" in options or count is joint_confusion_matrix
-    refuse_stack(table.shape[1:] if has_first else table.shape, name)
+    first_axes = ("groups" in options) + (count is joint_confusion_matrix)
+    refuse_stack(table.shape[first_axes:], name)
     return table, squares
 
 
 def _occurring(y_true: Any, y_pred: Any, baseline: Any, name: str) -> dict[str, Occurring]:
-    """The labels of each argument that is given."""
-    given = {name: y_true, "y_pred": y_pred, "baseline": baseline}
-    return {argument: occurring(argument, values) for argument, values in given.items() if values is not None}
+    """The labels of each argument except None."""
+    columns = {name: y_true, "y_pred": y_pred, "baseline": baseline}
+    return {argument: occurring(argument, values) for argument, values in columns.items() if values is not None}
 
 
-def _found(there: dict[str, Occurring], sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
-    """The categories of all, if these are the same, or the classes that are among the labels, sorted."""
+def _labels_of(there: dict[str, Occurring], sides: dict[str, list[Any]], name: str) -> Sequence[Hashable]:
+    """The common categories of all arguments, or else the distinct labels, sorted."""
     categories = common_order((labels.categories, sides[argument]) for argument, labels in there.items())
     if categories:
         return categories
-    found = {label for side in sides.values() for label in side}
-    if not found:
+    distinct = {label for side in sides.values() for label in side}
+    if not distinct:
         raise ValueError(f"{name}: expected at least one sample, got none")
     try:
-        classes = Sorted.of(found)
+        classes = Sorted.of(distinct)
     except TypeError as error:
         raise TypeError(f"labels: expected labels that have an order, got {cut(error)}; pass labels=") from error
     for argument, side in sides.items():

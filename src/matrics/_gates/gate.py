@@ -8,9 +8,9 @@ from typing import Literal
 
 from matrics._catalogue.record import Metric
 from matrics._gates.evidence import read_evidence
-from matrics._gates.judge import check_options, judged
 from matrics._gates.requirements import Other, read_requirements
 from matrics._gates.results import GateResult
+from matrics._gates.verdicts import check_options, decide
 from matrics._judged.counts import JudgedCounts
 from matrics.typing import ArrayLike
 
@@ -32,6 +32,7 @@ def gate(
     labels: Iterable[Hashable] | None = None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     sample_weight: ArrayLike | None = None,
     squared_weights: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     clusters: ArrayLike | None = None,
@@ -42,15 +43,16 @@ def gate(
     Parameters
     ----------
     y_true_or_cm : array_like, shape (n, n), or (N,) with ``y_pred`` or ``y_score``; or JudgedCounts
-        A confusion matrix (with ``groups`` several, (G, n, n)), or true labels; or samples that a judge has labelled, and people in part, as
-        :func:`matrics.judged.count` counts them.
+        A confusion matrix (with ``groups`` several, (G, n, n)), or true labels; or the counts of
+        :func:`matrics.judged.count`: a judge has labelled all samples, and people some of them.
     requirements : str, Metric, or several of them
         Bounds such as ``"mcc >= 0.8"`` and ``"recall[fraud] > 0.9"``, with ``>=``, ``>``, ``<=`` or ``<``. With a
-        baseline or a reference group also measures without a bound, such as ``"mcc"``: they must not be worse than the
-        other's by more than ``margin``. A measure of every class (``"recall:class >= 0.5"``) is one requirement for
-        each. With ``y_score`` also measures of scores, such as ``"roc_auc >= 0.9"``.
+        baseline or a reference group also measures without a bound, such as ``"mcc"``: they must not be worse than
+        those of the baseline or of the reference group by more than ``margin``. A measure of every class
+        (``"recall:class >= 0.5"``) is a requirement for each class. With ``y_score`` also measures of scores, such as
+        ``"roc_auc >= 0.9"``.
     y_pred : array_like, shape (N,), optional
-        Predicted labels, if the first argument has true ones. Floating numbers are class scores, of which the largest
+        Predicted labels, if the first argument has true labels. Floating numbers are class scores, of which the largest
         is the prediction.
     y_score : array_like of floating numbers, shape (N,) or (N, n), optional
         Scores of class 1 of two, or of the ``positive`` class, or of each of n classes, for measures of scores. Those of
@@ -60,20 +62,21 @@ def gate(
         groups are in the order of the categories of a data frame, or else sorted. For matrices (G, n, n), and counts
         of judged samples of groups, the name of each group.
     reference : hashable, optional
-        The group with which all other groups are compared, as the samples of a baseline are.
+        The group with which all other groups are compared, as the samples of a baseline are; there is no baseline then.
     baseline : array_like, shape (n, n), or (N,) with ``y_pred``, optional
         The confusion matrix of another model on other samples; with ``y_pred``, the labels that the other model
-        predicted for the same samples.
+        predicted for the same samples. With ``groups`` each group is compared with the same group of the baseline, of
+        which there are as many matrices (G, n, n).
     margin : float, default 0
         By how much a measure may be worse than that of the baseline, or of the reference group.
     level : float, default 0.95
         The confidence level of the two-sided intervals.
     correction : {"none", "bonferroni"}, optional
         With groups: whether limits are adjusted for the number of groups, so that those of a requirement hold for all
-        groups together. By default those of differences from the reference group are, and others are not: a gate
-        passes only if each group does, which becomes less likely with more groups, and not more.
+        groups together. By default those of differences (from the reference group, or from the baseline) are, and
+        others are not: a gate passes only if each group does, which becomes less likely with more groups, and not more.
     on_undecided : {"pass", "fail"}, optional
-        What an undecided gate counts as.
+        The verdict in place of ``"undecided"``.
     num_classes : int, optional
         Number of classes; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
@@ -84,21 +87,25 @@ def gate(
         The positive class: a label where there are labels, a class name where there are ``class_names``, and an index
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class.
     sample_weight : array_like, shape (N,), optional
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
         With a matrix of weights: the matrix of their squares, as ``confusion_matrix(..., sample_weight=weights**2)``
-        counts it. With a baseline it is a pair of such matrices, of the model and of the baseline.
+        counts it. With a baseline it is a pair of such matrices, of the model and of the baseline. With
+        ``groups`` those of each group, (G, n, n).
     clusters : array_like, shape (N,), optional
-        The cluster of each sample, with labels: such as a patient or a question that is answered several times. Whole
-        clusters are random.
+        The cluster of each sample, with labels: such as a patient or a question that is answered several times.
+        Clusters are independent, and the samples of a cluster are not.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
 
     Returns
     -------
     GateResult
-        Its ``verdict``, which is also what it is true or false by, and the verdict on each requirement.
+        The verdict, and the verdict on each requirement. The result is true if the verdict is ``"pass"``.
 
     Raises
     ------
@@ -112,34 +119,33 @@ def gate(
 
     Notes
     -----
-    A requirement passes if the whole interval fulfils it, fails if none of it does, and is undecided in between. An
-    interval whose status is not 0, for example because there are few samples, does not pass: it is undecided, or it
-    fails. With fewer than five errors only the limit on the side of better values may be wrong, so that these are no
-    reason against a pass by the other limit: a perfect model passes. An undefined value has no limits, and is undecided. Of several requirements the gravest verdict counts: fail
-    before undecided before pass. Each has its own interval at ``level``, not corrected for their number: more of them
-    do not make it more likely that a gate passes a model which it should not.
+    A requirement passes if the whole interval fulfils it, fails if no part of the interval does, and is undecided
+    otherwise. A requirement with an interval whose status is not 0, for example because there are few samples, is
+    undecided or fails. With fewer than five errors only the limit on the side of better values may be wrong, so the
+    other limit decides: a perfect model passes. An undefined value has no limits, and is undecided. The gate fails if a
+    requirement fails, and otherwise is undecided if a requirement is undecided. Each requirement has an interval at
+    ``level``, without correction for their number: more requirements do not make it more likely that a bad model passes.
 
-    The intervals are those of :func:`matrics.interval`, for measures of scores those of
-    :func:`matrics.ranking.interval`, and for a baseline those of :func:`matrics.compare_paired` (the
-    same samples) or :func:`matrics.compare` (others), and for judged samples those of :func:`matrics.judged.interval`.
-    The groups are samples of their own, so that differences from a reference group have the limits of
-    :func:`matrics.compare`; those of measures of scores are recovered in the same way from the limits of both groups
-    (MOVER). The samples must be independent, unless they have ``clusters``.
+    The intervals are computed by :func:`matrics.interval`, for measures of scores by :func:`matrics.ranking.interval`,
+    for judged samples by :func:`matrics.judged.interval`, and for a baseline by :func:`matrics.compare_paired` (the same
+    samples) or :func:`matrics.compare` (other samples). Groups have different samples, so differences from a reference
+    group have the limits of :func:`matrics.compare`. For measures of scores and judged samples these are recovered from
+    the limits of both groups (MOVER). The samples must be independent, unless they have ``clusters``.
 
     Examples
     --------
     >>> import matrics
-    >>> found = matrics.gate([[880, 20], [15, 85]], "mcc >= 0.7, recall[1] >= 0.8")
-    >>> print(found)
+    >>> result = matrics.gate([[880, 20], [15, 85]], "mcc >= 0.7, recall[1] >= 0.8")
+    >>> print(result)
     mcc >= 0.7: pass; 0.810, 95 % between 0.738 and 0.863
     recall of class 1 >= 0.8: undecided; 0.850, 95 % between 0.767 and 0.907; about 2,470 samples would decide (now 1,000)
     most frequent errors:
       0 predicted as 1: 20 (2.2% of 0)
       1 predicted as 0: 15 (15.0% of 1)
-    >>> found.verdict, bool(found)
+    >>> result.verdict, bool(result)
     ('undecided', False)
 
-    A new model and the old one on the same samples, with a margin:
+    A new and an old model on the same samples, with a margin:
 
     >>> y_true = ["ok", "fraud"] * 200
     >>> old = ["ok", "fraud"] * 180 + ["fraud", "ok"] * 20
@@ -147,13 +153,13 @@ def gate(
     >>> print(matrics.gate(y_true, "accuracy", y_pred=new, baseline=old, margin=0.02))
     accuracy - baseline >= -0.02: pass; 0.010, 95 % between -0.002 and 0.024
 
-    Each month by itself, and each month against the first:
+    Each month alone, and each month compared with the first month:
 
     >>> months = {"2026-01": [[880, 20], [15, 85]], "2026-02": [[870, 30], [12, 88]], "2026-03": [[790, 110], [30, 70]]}
-    >>> found = matrics.gate(
+    >>> result = matrics.gate(
     ...     list(months.values()), ["recall[1] >= 0.6", "accuracy"], groups=list(months), reference="2026-01", margin=0.05
     ... )
-    >>> print(found)
+    >>> print(result)
     2026-01: recall of class 1 >= 0.6: pass; 0.850, 95 % between 0.767 and 0.907
     2026-02: recall of class 1 >= 0.6: pass; 0.880, 95 % between 0.802 and 0.930
     2026-03: recall of class 1 >= 0.6: pass; 0.700, 95 % between 0.604 and 0.781
@@ -164,7 +170,7 @@ def gate(
     most frequent errors:
       0 predicted as 1: 160 (5.9% of 0)
       1 predicted as 0: 57 (19.0% of 1)
-    """  # noqa: E501 (what is printed)
+    """  # noqa: E501 (printed lines)
     other: Other | None = "reference" if reference is not None else "baseline" if baseline is not None else None
     margin = check_options(
         margin, on_undecided, other=other is not None, correction=correction, has_groups=groups is not None
@@ -178,6 +184,7 @@ def gate(
         labels=labels,
         class_names=class_names,
         positive=positive,
+        lower_is_positive=lower_is_positive,
         sample_weight=sample_weight,
         squared_weights=squared_weights,
         clusters=clusters,
@@ -187,7 +194,7 @@ def gate(
     )
     are_probabilities = samples.are_probabilities
     bounds = read_requirements(requirements, classes, margin, other=other, are_probabilities=are_probabilities)
-    return judged(
+    return decide(
         bounds,
         samples,
         classes,

@@ -1,4 +1,4 @@
-"""Requirements: bounds of measures (``recall[fraud] >= 0.9``), and measures no worse than those of others."""
+"""Requirements: bounds of measures (``recall[fraud] >= 0.9``), and measures compared with another model or group."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Other = Literal["baseline", "reference"]  # another model, or another group of s
 
 
 class Requirement(NamedTuple):
-    """A bound of one value: of a measure, or of its difference from that of a baseline or of the reference group."""
+    """A bound of a measure, or of its difference from a baseline or from the reference group."""
 
-    asked: str  # as the user wrote it
+    text: str  # as the user wrote it
     title: str
     metric: Any  # a Metric, or a ScoreMeasure
     sign: str
@@ -41,7 +41,7 @@ class Requirement(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What requirements are read with."""
+    """The options with which requirements are read."""
 
     classes: Classes
     margin: float
@@ -50,16 +50,16 @@ class _Known(NamedTuple):
 
 
 def read_requirements(
-    given: Any, classes: Classes, margin: float, *, other: Other | None = None, are_probabilities: bool | None = None
+    specs: Any, classes: Classes, margin: float, *, other: Other | None = None, are_probabilities: bool | None = None
 ) -> list[Requirement]:
-    """The requirements of a text, a measure, or several of them; measures without a bound are for the other.
+    """The requirements of a text, a measure, or several; measures without a bound are compared with ``other``.
 
     Parameters
     ----------
-    given
+    specs
         Texts, with commas between several, or metrics.
     classes : Classes
-        The classes of the matrix; a measure of every class is one requirement for each.
+        The classes of the matrix; a measure of every class is a requirement for each class.
     margin : float
         By how much a measure may be worse than the other's.
     other : {"baseline", "reference"}, optional
@@ -67,16 +67,16 @@ def read_requirements(
     are_probabilities : bool, optional
         Whether the scores are probabilities; None if there are no scores.
     """
-    is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, Metric))
-    items = list(given) if is_several else [given]
+    is_several = isinstance(specs, Iterable) and not isinstance(specs, (str, Mapping, Metric))
+    items = list(specs) if is_several else [specs]
     wrong = next((item for item in items if not isinstance(item, (str, Metric))), None)
     if wrong is not None or not items:
-        raise TypeError(f"requirements: {_EXPECTED}, as text or a list of such, got {quoted(given)}")
+        raise TypeError(f"requirements: {_EXPECTED}, as text or a list of such, got {quoted(specs)}")
     known, requirements = _Known(classes, margin, other, are_probabilities), list[Requirement]()
     for item in items:
         parts = [part.strip() for part in split_outside(item)] if isinstance(item, str) else [item]
         if not all(parts):
-            raise ArgumentError("requirements", f"{_EXPECTED}, got an empty one: {quoted(item)}")
+            raise ArgumentError("requirements", f"{_EXPECTED}, got an empty requirement in {quoted(item)}")
         for part in parts:
             if isinstance(part, str) and is_bound(part):
                 requirements += _bounds(part, known)
@@ -91,38 +91,38 @@ def read_requirements(
     return requirements
 
 
-def has_measures(given: Iterable[str], *, of_scores: bool) -> bool:
-    """Whether texts of requirements have measures of scores, or measures of labels."""
-    parts = [part.strip() for text in given for part in split_outside(text)]
+def has_measures(specs: Iterable[str], *, of_scores: bool) -> bool:
+    """Whether requirements have a measure of scores, or a measure of labels."""
+    parts = [part.strip() for text in specs for part in split_outside(text)]
     names = [read_bound(part, "requirements").name if is_bound(part) else part for part in parts]
     return any(is_of_scores(name) is of_scores for name in names)
 
 
 def bound(metric: str | Metric, sign: str, limit: Any, classes: Classes) -> list[Requirement]:
-    """A bound of a measure given apart from its limit."""
+    """The requirements of a measure, a sign and a number."""
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.number)) or math.isnan(limit):
         raise ArgumentError("least", f"expected a number, got {quoted(limit)}")
     chosen = resolve(metric, classes)
     return [
-        _bound(f"{metric} {sign} {limit:.10g}", title, one, sign, float(limit))
+        _bound(f"{metric} {sign} {limit:.10g}", title, single, sign, float(limit))
         for key, whole in chosen.items()
-        for title, one in _by_class(title_of(key), whole, classes)
+        for title, single in _by_class(title_of(key), whole, classes)
     ]
 
 
 def _bounds(text: str, known: _Known) -> list[Requirement]:
     name, sign, limit = read_bound(text, "requirements")
-    asked = f"{name} {sign} {limit:.10g}"
+    requirement = f"{name} {sign} {limit:.10g}"
     measures = _measures(name, known)
     if len({key for key, _, _ in measures}) != 1:
         raise ArgumentError(
             "requirements", f"expected a single measure before {sign} in {quoted(text)}, got {len(measures)}"
         )
-    return [_bound(asked, title, metric, sign, limit) for _, title, metric in measures]
+    return [_bound(requirement, title, metric, sign, limit) for _, title, metric in measures]
 
 
 def _measures(name: str | Metric, known: _Known) -> list[tuple[str, str, Metric | ScoreMeasure]]:
-    """The key, the title and the measure of each that a name means, with those of every class by class."""
+    """The key, the title and the measure of each measure of a name; a measure of every class is split by class."""
     if isinstance(name, str) and is_of_scores(name):
         measure = read_measure(name, are_probabilities=known.are_probabilities)
         key = spec_of(name)
@@ -134,19 +134,19 @@ def _measures(name: str | Metric, known: _Known) -> list[tuple[str, str, Metric 
     ]
 
 
-def _bound(asked: str, title: str, metric: Metric | ScoreMeasure, sign: str, limit: float) -> Requirement:
+def _bound(requirement: str, title: str, metric: Metric | ScoreMeasure, sign: str, limit: float) -> Requirement:
     least, most = metric.range
     if not least <= limit <= most:
         raise ArgumentError(
             "requirements",
             f"expected a number from {least:g} to {most:g}, the range of {title}, after {sign}, got "
-            f"{limit:.10g} in {quoted(asked)}",
+            f"{limit:.10g} in {quoted(requirement)}",
         )
-    return Requirement(asked, f"{title} {sign} {limit:.10g}", metric, sign, limit)
+    return Requirement(requirement, f"{title} {sign} {limit:.10g}", metric, sign, limit)
 
 
 def _relative(part: str | Metric, other: Other, known: _Known) -> list[Requirement]:
-    """No worse than the other by more than the margin, as a bound of the difference."""
+    """Bounds of the difference: a measure is worse than that of the other side by at most the margin."""
     requirements = []
     for key, title, metric in _measures(part, known):
         if metric.higher_is_better is None:
@@ -162,8 +162,8 @@ def _relative(part: str | Metric, other: Other, known: _Known) -> list[Requireme
 
 
 def _by_class(title: str, metric: Metric, classes: Classes) -> list[tuple[str, Metric]]:
-    """The measure, or that of each class if it has a value for every class."""
+    """The title and the measure, or those of each class if the measure has a value for every class."""
     if not metric.is_classwise:
         return [(title, metric)]
-    ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
-    return [(one.title(classes), one) for one in ones]
+    by_class = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
+    return [(single.title(classes), single) for single in by_class]

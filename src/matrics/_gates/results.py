@@ -1,4 +1,4 @@
-"""What a gate finds: a verdict on each requirement, and one on all of them."""
+"""The result of a gate: the verdict on each requirement, and the verdict on all requirements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from matrics._wording import counted, in_percent, short, with_limits
 
 Verdict = Literal["pass", "fail", "undecided"]
 
-#: The gravest first: of several requirements it decides.
-GRAVEST: tuple[Verdict, ...] = ("fail", "undecided", "pass")
+#: In the order of priority: the first verdict that any requirement has decides.
+PRIORITY: tuple[Verdict, ...] = ("fail", "undecided", "pass")
 
-# What would decide instead, where no number of samples would.
+# The advice for a status that no number of samples changes.
 INSTEAD = {
     IntervalStatus.BIASED: ": require :min or :max of a measure of each class, whose limits allow for the bias",
     IntervalStatus.LIMITS_MISS: ": require another measure",
@@ -25,7 +25,7 @@ INSTEAD = {
 
 
 class Limits(NamedTuple):
-    """One interval, in plain numbers."""
+    """The estimate, the limits and the status of an interval, as floats."""
 
     estimate: float
     low: float
@@ -34,57 +34,62 @@ class Limits(NamedTuple):
 
     @property
     def are_missing(self) -> bool:
-        """Whether there are none."""
+        """Whether a limit is NaN."""
         return math.isnan(self.low) or math.isnan(self.high)
 
 
-def verdict_of(sign: str, limit: float, found: Limits) -> Verdict:
-    """Whether all of an interval fulfils a bound, none of it, or a part; a status that is not 0 lets nothing pass.
+def verdict_of(sign: str, bound: float, limits: Limits) -> Verdict:
+    """Pass if the whole interval fulfils a bound, fail if no part does, and undecided otherwise.
+
+    An interval with a status other than 0 does not pass.
 
     >>> verdict_of(">=", 0.8, Limits(0.85, 0.81, 0.9)), verdict_of("<", 0.8, Limits(0.85, 0.8, 0.9))
     ('pass', 'fail')
     >>> verdict_of(">=", 0.8, Limits(0.85, 0.81, 0.9, IntervalStatus.FEW_SAMPLES))
     'undecided'
     """
-    if found.are_missing:
+    if limits.are_missing:
         return "undecided"
-    fulfilled = {bool(COMPARISONS[sign](end, limit)) for end in (found.low, found.high)}
+    fulfilled = {bool(COMPARISONS[sign](end, bound)) for end in (limits.low, limits.high)}
     if fulfilled == {False}:
         return "fail"
-    return "pass" if fulfilled == {True} and found.status == IntervalStatus.OK else "undecided"
+    return "pass" if fulfilled == {True} and limits.status == IntervalStatus.OK else "undecided"
 
 
 @dataclass(frozen=True)
 class RequirementResult(Result):
-    """The verdict on one requirement of a :func:`matrics.gate`.
+    """The verdict on a requirement of a :func:`matrics.gate`.
 
     Parameters
     ----------
     requirement : str
         The text of the requirement.
     title : str
-        The same with the average or the class in words; of a comparison as a bound of the difference.
+        The requirement with the average or the class in words; for a comparison, a bound of the difference.
     verdict : {"pass", "fail", "undecided"}
-        Whether the whole interval fulfils it, none of it, or neither can be said.
+        Pass if the whole interval fulfils the requirement, fail if no part does, and undecided otherwise.
     estimate, low, high : float
-        The measure and the limits of its interval; of a comparison, those of the difference from the baseline.
+        The measure and the limits of its interval; for a comparison, the difference from the baseline or from the
+        reference group, and its limits.
     limit : float
         The bound.
     level : float
         The confidence level.
     method : str
-        How the limits were formed.
+        The method of the limits.
     status : IntervalStatus
-        Why the limits are missing, or why the one that decides is not to be relied on: the lower limit of ``>=``.
+        The reason why the limits are missing, or why the deciding limit, which is the lower limit for ``>=``, may be
+        wrong.
     samples : float
-        The number of samples; of weighted ones, the effective number. Of clusters, or of true labels, as ``unit`` says.
+        The number of samples (for weighted samples the effective number), clusters or true labels; see ``unit``.
     is_weighted : bool
         Whether the samples are weighted.
     unit : {"sample", "cluster", "label"}
-        What ``samples`` and ``needed`` count.
+        The unit of ``samples`` and ``needed``.
     needed : int or None
-        If it is undecided: about how many samples in the same proportions would decide, for a baseline on other samples
-        and for a reference group the number of each. None if it is decided, or if no number would.
+        For an undecided requirement, the approximate number of samples in the same proportions that would decide; for a
+        baseline on other samples and for a reference group, the number of each side. None if the requirement is
+        decided, or if no number would decide.
     group : str
         The group of samples; empty without groups.
     adjusted_for : int
@@ -111,36 +116,30 @@ class RequirementResult(Result):
 
     @property
     def name(self) -> str:
-        """The group, if there is one, and the title."""
+        """The title, after the name of the group if there are groups."""
         return f"{self.group}: {self.title}" if self.group else self.title
 
     def __str__(self) -> str:
-        """The verdict in one line.
+        """The verdict, the estimate and the limits in a line.
 
         >>> import matrics
         >>> print(matrics.gate([[90, 10], [12, 88]], "accuracy >= 0.8").requirements[0])
         accuracy >= 0.8: pass; 0.890, 95 % between 0.839 and 0.926
         """
         value, low, high = with_limits(self.estimate, self.low, self.high)
-        where = "no limits" if math.isnan(self.low) else f"{in_percent(self.level)} between {low} and {high}"
+        where = "no limits" if math.isnan(self.low) else f"{in_percent(round(self.level, 6))} between {low} and {high}"
         text = f"{short(self.name)}: {self.verdict}; {value}, {where}"
         return "; ".join([text, *self.remarks])
 
     @property
-    def in_words(self) -> tuple[str, str]:
-        """The value, and the limits in brackets."""
-        value, *limits = with_limits(self.estimate, self.low, self.high)
-        return value, "no limits" if math.isnan(self.low) else f"[{', '.join(limits)}]"
-
-    @property
     def remarks(self) -> list[str]:
-        """The status of the interval in words, and what an undecided requirement lacks."""
+        """The status of the interval in words, and the number of samples that would decide."""
         status = [] if self.status == IntervalStatus.OK else [self.status.sentence]
         return [*status, *([self.needs] if self.needs else [])]
 
     @property
     def needs(self) -> str:
-        """How many samples would decide; empty if it is decided."""
+        """The number of samples that would decide, in words; empty if the requirement is decided."""
         if self.verdict != "undecided":
             return ""
         unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
@@ -151,27 +150,26 @@ class RequirementResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class GateResult(Result):
-    """The verdict on all requirements of a :func:`matrics.gate`. It is true where the verdict is ``"pass"``.
+    """The verdict on all requirements of a :func:`matrics.gate`. It is true if the verdict is ``"pass"``.
 
     Parameters
     ----------
     requirements : tuple of RequirementResult
         The verdict on each.
     on_undecided : {"pass", "fail"} or None
-        What an undecided gate counts as.
+        The verdict in place of ``"undecided"``.
     samples : float
-        The number of samples; of weighted ones, the effective number. Of clusters, or of true labels, as ``unit`` says.
+        The number of samples (for weighted samples the effective number), clusters or true labels; see ``unit``.
     errors : tuple of matrics.plot.Confusion
         The most frequent errors.
     unit : {"sample", "cluster", "label"}
-        What ``samples`` counts.
+        The unit of ``samples``.
     groups : tuple of str
         The groups of samples, in their order; empty without groups.
     reference : str or None
         The group with which the other groups are compared.
     level : float
-        The confidence level of the gate: that of each requirement, and with adjusted limits that of a requirement in
-        all groups together.
+        The confidence level of the limits of a requirement; if limits are adjusted, of all groups together.
     """
 
     requirements: tuple[RequirementResult, ...]
@@ -185,12 +183,13 @@ class GateResult(Result):
 
     @property
     def adjustments(self) -> list[str]:
-        """Whether the limits are adjusted for the number of groups, in sentences."""
+        """Sentences that say whether the limits are adjusted for the number of groups."""
         if not self.groups:
             return []
         sentences = {}
         for row in self.requirements:
-            what = "limits of differences" if " - reference " in row.title else "limits"
+            is_relative = any(f" - {other} " in row.title for other in ("reference", "baseline"))
+            what = "limits of differences" if is_relative else "limits"
             if row.adjusted_for == 1:
                 sentences[what] = f"{what} hold for each group alone: they are not adjusted for the number of groups"
             else:
@@ -201,44 +200,46 @@ class GateResult(Result):
         return list(sentences.values())
 
     @property
-    def found(self) -> Verdict:
-        """The gravest verdict: fail before undecided before pass."""
-        return next(one for one in GRAVEST if any(of.verdict == one for of in self.requirements))
+    def verdict_by_limits(self) -> Verdict:
+        """The first of fail, undecided and pass that is the verdict on a requirement."""
+        return next(verdict for verdict in PRIORITY if any(row.verdict == verdict for row in self.requirements))
 
     @property
     def verdict(self) -> Verdict:
-        """The gravest verdict, with what undecided counts as."""
-        return self.on_undecided if self.found == "undecided" and self.on_undecided else self.found
+        """The verdict by the limits, or ``on_undecided`` in place of ``"undecided"``."""
+        return (
+            self.on_undecided if self.verdict_by_limits == "undecided" and self.on_undecided else self.verdict_by_limits
+        )
 
     def __bool__(self) -> bool:
         return self.verdict == "pass"
 
     def __repr__(self) -> str:
-        return f"GateResult({self.verdict!r}, {[str(one) for one in self.requirements]})"
+        return f"GateResult({self.verdict!r}, {[str(row) for row in self.requirements]})"
 
     def __str__(self) -> str:
-        """A line for each requirement, and the most frequent errors unless it passes."""
+        """A line for each requirement, and the most frequent errors unless the gate passes."""
         lines = [*map(str, self.requirements), *self.adjustments]
-        if self.found == "undecided" and self.on_undecided:
+        if self.verdict_by_limits == "undecided" and self.on_undecided:
             lines.append(f"undecided counts as {self.on_undecided}")
-        if self.found != "pass" and self.errors:
+        if self.verdict_by_limits != "pass" and self.errors:
             lines += ["most frequent errors:", *(f"  {error}" for error in self.errors)]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, with the verdict and the status of each interval in words."""
-        found = super().to_dict()
-        for one, plain in zip(self.requirements, found["requirements"], strict=True):
-            plain["status_text"] = one.status.sentence
-        return {"verdict": self.verdict, **found}
+        """The fields as numbers, lists and texts, with the verdict and the status of each interval in words."""
+        values = super().to_dict()
+        for row, plain in zip(self.requirements, values["requirements"], strict=True):
+            plain["status_text"] = row.status.sentence
+        return {"verdict": self.verdict, **values}
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each requirement."""
-        parts = {of.name: [getattr(one, of.name) for one in self.requirements] for of in fields(RequirementResult)}
-        return frame_of(parts, indexed=False)
+        columns = {x.name: [getattr(row, x.name) for row in self.requirements] for x in fields(RequirementResult)}
+        return frame_of(columns, indexed=False)
 
 
 def _rounded(size: int) -> int:
-    """A number of three digits, rounded up, as it is not known more exactly."""
+    """A number rounded up to three digits, because it is an approximation."""
     step = int(10 ** max(len(str(size)) - 3, 0))
     return -(-size // step) * step

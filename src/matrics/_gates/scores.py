@@ -1,4 +1,4 @@
-"""Measures of scores in requirements, such as areas under curves: the samples and the limits of each measure."""
+"""Measures of scores in requirements, such as areas under curves: their samples and their limits."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from matrics._ranking.inference.samples import Samples
 from matrics._uncertainty.differences import recovered
 from matrics._uncertainty.results import IntervalStatus
 
-# The seed of replicates, where a measure has no formula for its limits: a gate decides the same each time.
+# The seed of replicates for measures without a formula for their limits: a gate has the same result each time.
 SEED = 0
-# The samples of each class that the lower limit of an area needs to hold also with few errors.
+# The number of samples of each class with which the lower limit of an area holds even if there are few errors.
 ENOUGH = 25
 
 
 @dataclass(frozen=True)
 class ScoreMeasure:
-    """A measure of scores, with the facts that requirements need."""
+    """A measure of scores, with the properties that requirements use."""
 
     spec: str
     named: measure_names.ScoreMeasure
@@ -88,12 +88,16 @@ class ScoredSamples(NamedTuple):
     are_probabilities: bool
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any) -> ScoredSamples:
-        """The samples of one model."""
-        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", labels=labels)
+    def of(
+        cls, y_true: Any, y_score: Any, positive: Any, labels: Any, clusters: Any, *, lower_is_positive: bool = False
+    ) -> ScoredSamples:
+        """The samples of a model; scores that are lower in the positive class have the other sign."""
+        options: dict[str, Any] = {"labels": labels, "lower_is_positive": lower_is_positive}
+        samples = Samples.of(y_true, y_score, positive, None, clusters, "gate", **options)
         if samples.batch:
             raise ArgumentError(
-                "y_score", f"expected the scores of one model, as a gate is about one, got shape {np.shape(y_score)}"
+                "y_score",
+                f"expected the scores of a single model, got shape {np.shape(y_score)}: pass each model alone",
             )
         (only,) = samples.elements()
         return cls(only.true, only.scores[0], only.units, samples.are_probabilities)
@@ -119,17 +123,17 @@ class ScoredSamples(NamedTuple):
 def limits_of_scores(
     measures: Iterable[ScoreMeasure], samples: ScoredSamples, level: float, reference: ScoredSamples | None = None
 ) -> dict[str, Limits]:
-    """The limits of each measure by its spec, or those of its difference from that of other samples.
+    """The limits of each measure by its spec, or the limits of its difference from the value of other samples.
 
-    Limits of a difference are recovered from the limits of both values (Newcombe's square-and-add method, MOVER), as
-    those of measures of labels are.
+    Limits of a difference are recovered from the limits of both values (Newcombe's square-and-add method, MOVER), which
+    is also the method of measures of labels.
     """
     chosen = list(measures)
     here = _limits(chosen, samples, level)
     if reference is None:
         return here
     there = _limits(chosen, reference, level)
-    return {spec: _difference(here[spec], there[spec]) for spec in here}
+    return {spec: difference_of(here[spec], there[spec]) for spec in here}
 
 
 def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) -> dict[str, Limits]:
@@ -150,25 +154,26 @@ def _limits(measures: list[ScoreMeasure], samples: ScoredSamples, level: float) 
     }
 
 
-def _difference(here: Limits, there: Limits) -> Limits:
+def difference_of(here: Limits, there: Limits) -> Limits:
+    """The limits of a difference of independent samples, recovered from those of both values."""
     status = next((limits.status for limits in (here, there) if limits.status != IntervalStatus.OK), IntervalStatus.OK)
     low, high = recovered(here[:3], there[:3], 0.0, np)
     return Limits(here.estimate - there.estimate, float(low), float(high), status)
 
 
 def lower_limit_holds(measure: ScoreMeasure, samples: ScoredSamples) -> bool:
-    """Whether few errors are the only reason against the limits of an area, of which the lower limit holds.
+    """Whether the lower limit of an area with the status ``FEW_SAMPLES`` holds.
 
-    In simulations of areas from 0.95 to 0.9995 the lower limit was never above the truth where the status was
-    ``FEW_SAMPLES`` and each class had at least 25 samples.
+    In simulations of areas from 0.95 to 0.9995 with at least 25 samples of each class, the lower limit was never above
+    the true area if the status was ``FEW_SAMPLES``.
     """
     return measure.named.kind == "area" and samples.smallest_class >= ENOUGH
 
 
 def deciding_number(limits: Limits, distance: float, now: float) -> int | None:
-    """About how many units decide, as the width of limits falls with the root of their number; None if no number does.
+    """The approximate number of units that decides, as the width is proportional to 1 / √number; None if none does.
 
-    Of limits that do not hold because there are few units, more than now are needed, by a number that is not known.
+    If limits do not hold because there are few units, the number that is needed is larger than now, but unknown.
     """
     if limits.status == IntervalStatus.BIASED:
         return None

@@ -1,1 +1,1 @@
-"""Matrices of many samples that a judge has labelled, and few that people have."""
+"""Confusion matrices of samples that all have the labels of a judge, and of which some have true labels."""

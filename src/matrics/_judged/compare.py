@@ -1,4 +1,4 @@
-"""compare(): two models on the same samples, which a judge has labelled, and people in part."""
+"""compare(): two models on the same samples, which a judge and, in part, people have labelled."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ def compare(
     positive: Hashable = None,
     workers: int = 1,
 ) -> dict[str, Comparison]:
-    """Compare two models on the same samples, of which people have labelled some and a judge all.
+    """The difference of measures of two models on the same samples, which a judge and, in part, people have labelled.
 
     Parameters
     ----------
     a, b : array_like, shape (*B, N), or None
-        The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
-        are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the accuracy is the pass
-        rate.
+        The labels that either model predicts. Counts are not sufficient, as they do not contain the samples on which
+        models differ. None for answers that are graded as fail (class 0) or pass (class 1): then the prediction of all
+        samples is class 1, and the accuracy is the pass rate.
     metrics : str, Metric, or several of them, default "core"
         Names, aliases, groups (``core``, ``overall``, ``all``, ``on_host``, or a family of
         :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
         :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas.
     y_true : array_like, shape (*B, N)
         True labels. A sample without a true label has any value if ``labelled`` is given. Otherwise it has None, NaN or
-        -1 (unless ``labels`` contain it). A tuple of the labels for a and of those for b where the answers of each
-        model have grades of their own, on the same samples.
+        -1 (unless ``labels`` contain it). A tuple of the labels for a and the labels for b if the answers of each
+        model are graded separately, on the same samples.
     y_judge : array_like, shape (*B, N)
         The judge's labels. A sample that the judge has not labelled has None, NaN or -1 (unless ``labels`` contain it).
         A tuple as ``y_true``.
@@ -118,8 +118,8 @@ def compare(
     Returns
     -------
     dict of str to Comparison
-        The difference a - b, its limits and standard error, the probability that a is better, and how many true labels
-        alone would give this standard error.
+        The difference a - b, its limits and standard error, the probability that a is better, and the number of true
+        labels that would have this standard error without a judge.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def compare(
 
     Notes
     -----
-    Each sample has an influence on either estimate; the variance of the difference is that of the differences of both
-    influences. Limits are combined from those of both models with their correlation (Zou and Donner 2008).
+    Each sample has an influence on either estimate. The variance of the difference is the variance of the differences
+    of these influences. The limits combine the limits of both models with their correlation (Zou and Donner 2008).
 
     Examples
     --------
@@ -140,10 +140,10 @@ def compare(
     >>> random = np.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 4000)
     >>> y_judge, a, b = (np.where(random.random(4000) < p, y_true, 1 - y_true) for p in (0.9, 0.85, 0.8))
-    >>> found = matrics.judged.compare(
+    >>> comparison = matrics.judged.compare(
     ...     a, b, "accuracy", y_true=y_true, y_judge=y_judge, labelled=np.arange(4000) < 300, num_classes=2
     ... )["accuracy"]
-    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    >>> print(f"{comparison.difference:.3f}, between {comparison.low:.3f} and {comparison.high:.3f}")
     0.029, between -0.007 and 0.064
 
     Two models whose answers were graded, 0 or 1, by a judge and, the first hundred, by people:
@@ -151,28 +151,28 @@ def compare(
     >>> hard = random.random(1000) < 0.3
     >>> people = [(random.random(1000) < np.where(hard, p - 0.4, p)).astype(int) for p in (0.9, 0.8)]
     >>> judge = [np.where(random.random(1000) < 0.9, grades, 1 - grades) for grades in people]
-    >>> found = matrics.judged.compare(
+    >>> comparison = matrics.judged.compare(
     ...     None, None, "accuracy", y_true=(people[0], people[1]), y_judge=(judge[0], judge[1]),
     ...     labelled=np.arange(1000) < 100, num_classes=2,
     ... )["accuracy"]
-    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    >>> print(f"{comparison.difference:.3f}, between {comparison.low:.3f} and {comparison.high:.3f}")
     0.099, between 0.026 and 0.168
     """
     for name, value in (("a", a), ("b", b)):
         if isinstance(value, JudgedCounts):
             raise TypeError(
-                f"{name}: expected the labels that the model predicts, got JudgedCounts, which do not say on which "
-                "samples the models differ"
+                f"{name}: expected the labels that the model predicts, got JudgedCounts, which do not contain the "
+                "samples on which the models differ: pass the labels"
             )
-    asked = read_options(level, method, design, limits, num=num, rng=rng)
-    if asked.method == "bootstrap" and (design == "strata" or sample_weight is not None):
+    options = read_options(level, method, design, limits, num=num, rng=rng)
+    if options.method == "bootstrap" and (design == "strata" or sample_weight is not None):
         raise ValueError(
             "limits: expected 'delta' for labels that were drawn by strata and for weighted samples, got 'bootstrap'"
         )
     check_options(zero_division, "nan", workers)
     classes = check_classes(num_classes, labels)
     n = classes.number
-    chosen = metrics_of(metrics, n, class_names or classes.labels, positive)  # type: ignore[arg-type]
+    metrics_by_name = metrics_of(metrics, n, class_names or classes.labels, positive)  # type: ignore[arg-type]
     codes, numbers = _codes(a, b, y_true, y_judge, labelled, classes, unanswered=unanswered)
     check_size(math.prod(numbers.values()), num_classes=n)
     tables = [count_jointly(codes, numbers, sample_weight=sample_weight)]
@@ -182,40 +182,45 @@ def compare(
     if method in ("labelled", "judge"):
         if len(tables) > 1 or len(numbers) > 4:
             raise ValueError(
-                f"method: expected a corrected one for weighted samples and for models with grades of their own, got "
+                "method: expected a correction for weighted samples and for models that are graded separately, got "
                 f"{quoted(method)}"
             )
         judge = home.xp.sum(tables[0], axis=-4)
         joint = home.xp.sum(tables[0][..., :n, :, :, :], axis=-3) if method == "labelled" else judge[..., :n, :, :]
-        found = compare_paired(joint, list(chosen.values()), level=level, zero_division=zero_division, workers=workers)
+        comparisons = compare_paired(
+            joint, list(metrics_by_name.values()), level=level, zero_division=zero_division, workers=workers
+        )
         number = home.xp.sum(home.to_float(joint), axis=(-3, -2, -1))
-        results = [_alone(one, number if method == "labelled" else number * math.nan, home) for one in found.values()]
-        return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
+        results = [
+            _uncorrected(comparison, number if method == "labelled" else number * math.nan, home)
+            for comparison in comparisons.values()
+        ]
+        return by_class_names(dict(zip(metrics_by_name, results, strict=True)), metrics_by_name, class_names)
     tables = [home.to_float(table) for table in tables]
     tables = _all_answered(tables, apart=len(numbers) > 4, backend=home) if method == "rogan_gladen" else tables
-    seen = [view for view in (on_host(table, home, rng, asked) for table in tables) if view is not None]
-    is_there = len(seen) == len(tables)
-    backend = NUMPY if is_there else home
-    tables = [np.asarray(view, np.float64) for view in seen] if is_there else tables
+    host_tables = [view for view in (on_host(table, home, rng, options) for table in tables) if view is not None]
+    is_on_host = len(host_tables) == len(tables)
+    backend = NUMPY if is_on_host else home
+    tables = [np.asarray(view, np.float64) for view in host_tables] if is_on_host else tables
     axes = len(numbers)
     batch, sizes = tuple(tables[0].shape[:-axes]), tuple(tables[0].shape[-axes:])
     pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend, axes > 4)
-    measures = [Measure.of(metric) for metric in chosen.values()]
+    measures = [Measure.of(metric) for metric in metrics_by_name.values()]
     with backend.quiet():
-        differences = _differences(pairs, measures, method, design, asked, float(zero_division), workers)
-        if asked.method == "bootstrap" and math.prod(batch):
-            differences = _redrawn(pairs, measures, differences, method, asked, rng, float(zero_division), workers)
+        differences = _differences(pairs, measures, method, design, options, float(zero_division), workers)
+        if options.method == "bootstrap" and math.prod(batch):
+            differences = _redrawn(pairs, measures, differences, method, options, rng, float(zero_division), workers)
     results = []
     for fields in differences:
         parts = [backend.xp.reshape(part, (*batch, *part.shape[1:])) for part in fields]
-        if is_there:
+        if is_on_host:
             parts = [home.from_host(np.asarray(part)[()]) for part in parts]
         results.append(Comparison(*parts[:6])._replace(effective_labels=parts[6]))
-    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
+    return by_class_names(dict(zip(metrics_by_name, results, strict=True)), metrics_by_name, class_names)
 
 
 def _all_answered(tables: Sequence[Array], *, apart: bool, backend: Standard) -> list[Array]:
-    """The tables without samples that a judge has not labelled; raise if there are some."""
+    """The tables without the counts of samples that the judge has not labelled; raise if these are not 0."""
     n = tables[0].shape[-1]
     kept = list(tables)
     for axes_behind in (4, 1) if apart else (2,):
@@ -225,12 +230,12 @@ def _all_answered(tables: Sequence[Array], *, apart: bool, backend: Standard) ->
     return kept
 
 
-def _codes(  # noqa: PLR0917 (the samples of compare)
+def _codes(  # noqa: PLR0917 (the arguments of compare)
     a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses, *, unanswered: bool | None
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """The labels of both models as numbers of classes, and how many there are of each.
+    """The labels as numbers of classes, and for each kind of labels the number of classes.
 
-    Models with grades of their own have true labels and judges' labels each, as pairs.
+    If models are graded separately, each has its own true labels and judge's labels.
     """
     n = classes.number
     if not (isinstance(y_true, tuple) and isinstance(y_judge, tuple)):
@@ -247,19 +252,23 @@ def _codes(  # noqa: PLR0917 (the samples of compare)
     masks = labelled if isinstance(labelled, tuple) else (labelled, labelled)
     codes = {}
     for name, pred, true, judge, mask in zip("ab", (a, b), y_true, y_judge, masks, strict=True):
-        one = judged_codes({"y_true": true, "y_judge": judge, name: pred}, mask, classes)
-        end = "" if name == "a" else " of b"
-        codes |= {f"y_true{end}": one["y_true"], f"y_judge{end}": one["y_judge"], name: one[name]}
+        known = judged_codes({"y_true": true, "y_judge": judge, name: pred}, mask, classes)
+        suffix = "" if name == "a" else " of b"
+        codes |= {
+            f"y_true{suffix}": known["y_true"],
+            f"y_judge{suffix}": known["y_judge"],
+            name: known[name],
+        }
     number = max(judge_labels(codes[name], n, unanswered=unanswered) for name in ("y_judge", "y_judge of b"))
     numbers = {"y_true": n + 1, "y_judge": number}
     return codes, {name: numbers.get(name.removesuffix(" of b"), n) for name in codes}
 
 
-def _alone(one: Comparison, number: Array, backend: Standard) -> Comparison:
-    """The comparison of samples whose labels are taken as true."""
-    worth = number[..., None] if one.difference.ndim > number.ndim else number
-    worth = backend.xp.where(backend.xp.isnan(one.difference), math.nan, worth)
-    return one._replace(unpaired_width=None, p_value=None, effective_labels=worth)
+def _uncorrected(comparison: Comparison, number: Array, backend: Standard) -> Comparison:
+    """A comparison without correction, of ``number`` samples."""
+    effective_labels = number[..., None] if comparison.difference.ndim > number.ndim else number
+    effective_labels = backend.xp.where(backend.xp.isnan(comparison.difference), math.nan, effective_labels)
+    return comparison._replace(unpaired_width=None, p_value=None, effective_labels=effective_labels)
 
 
 def _differences(  # noqa: PLR0917 (one call of compare)
@@ -267,7 +276,7 @@ def _differences(  # noqa: PLR0917 (one call of compare)
     measures: Sequence[Measure],
     method: Correction,
     design: Design,
-    asked: Options,
+    options: Options,
     zero_division: float,
     workers: int,
 ) -> list[tuple[Array, ...]]:
@@ -280,43 +289,43 @@ def _differences(  # noqa: PLR0917 (one call of compare)
     for measure, a, b in zip(measures, *estimates, strict=True):
         has_classes = a.value.ndim > 1
         squares = pairs.squares[:, None, ...] if has_classes else pairs.squares
-        moves = [of_samples(one.influences, xp) for one in (a, b)]
+        moves = [of_samples(estimate.influences, xp) for estimate in (a, b)]
         variance = pairs.total(squares * pairs.less(*moves) ** 2)
-        plain = [
-            _plain(one, judged.with_classes() if has_classes else judged, xp)
-            for one, judged in zip((a, b), both, strict=True)
+        variances = [
+            _variance(estimate, judged.with_classes() if has_classes else judged, xp)
+            for estimate, judged in zip((a, b), both, strict=True)
         ]
         ours, theirs = a.spread.variance, b.spread.variance
-        # Few labels add to the variance of either model; they add as much to that of the difference.
-        grown = (ours + theirs) / xp.where(plain[0] + plain[1] > 0, plain[0] + plain[1], 1)
-        variance = variance * grown
+        # The additions to the variances of the models for few labels increase the variance of the difference alike.
+        growth = (ours + theirs) / xp.where(variances[0] + variances[1] > 0, variances[0] + variances[1], 1)
+        variance = variance * growth
         product = ours * theirs
         r = xp.where(product > 0, (ours + theirs - variance) / (2 * xp.sqrt(xp.where(product > 0, product, 1))), 0)
-        ends = [(one.value, *limits_of(one, measure, asked.level, backend)) for one in (a, b)]
+        ends = [(estimate.value, *limits_of(estimate, measure, options.level, backend)) for estimate in (a, b)]
         low, high = recovered(ends[0], ends[1], xp.clip(r, -1, 1), xp)
         gap, error = a.value - b.value, xp.sqrt(variance)
         known = ~xp.isnan(gap)
         has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (error > 0)
-        thin = few[:, None] if has_classes else few
-        if asked.method == "bootstrap":  # no replicate has errors of the judge that no label shows
-            thin = thin | a.few_errors | b.few_errors
-        found = {
-            IntervalStatus.FEW_LABELS: thin,
+        has_few_labels = few[:, None] if has_classes else few
+        if options.method == "bootstrap":  # replicates lack the errors of the judge that no label shows
+            has_few_labels = has_few_labels | a.few_errors | b.few_errors
+        conditions = {
+            IntervalStatus.FEW_LABELS: has_few_labels,
             IntervalStatus.NO_VARIATION: ~has_limits,
             IntervalStatus.UNDEFINED: ~known,
         }
         none = xp.astype(xp.zeros_like(gap), backend.widest_int(gap) or xp.int32)
-        status = graver(none + at_best(measure, pairs.tables[0].shape[-1]), found, xp)
+        status = graver(none + at_best(measure, pairs.tables[0].shape[-1]), conditions, xp)
         probability = _probability(gap, error, has_limits, measure, backend)
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
-        worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
+        effective_labels = _effective_labels(a, b, squares, variance, both[0].sizes, pairs)
         parts = (
             gap,
             *limits,
             xp.where(known, error, math.nan),
             probability,
             status,
-            xp.where(has_limits, worth, math.nan),
+            xp.where(has_limits, effective_labels, math.nan),
         )
         results.append(parts)
     return results
@@ -325,14 +334,14 @@ def _differences(  # noqa: PLR0917 (one call of compare)
 def _redrawn(  # noqa: PLR0917 (one call of compare)
     pairs: Pairs,
     measures: Sequence[Measure],
-    found: Sequence[tuple[Array, ...]],
+    comparisons: Sequence[tuple[Array, ...]],
     method: Correction,
-    asked: Options,
+    options: Options,
     rng: Any,
     zero_division: float,
     workers: int,
 ) -> list[tuple[Array, ...]]:
-    """The same comparisons with percentile limits: all samples, labelled or not, are drawn anew for both models."""
+    """The comparisons with percentile limits of replicates, which draw all samples anew, for both models at once."""
     backend, xp = pairs.backend, pairs.backend.xp
     sizes = tuple(pairs.tables[0].shape[1:])
     functions = [measure.function for measure in measures]
@@ -343,30 +352,33 @@ def _redrawn(  # noqa: PLR0917 (one call of compare)
         for which in (0, 1):
             matrix = table.of_model(which, method, "random").matrix()
             both.append(evaluate(matrix, functions, zero_division=zero_division, invalid="nan", workers=threads))
-        return [one - other for one, other in zip(*both, strict=True)]
+        return [first - second for first, second in zip(*both, strict=True)]
 
     rows = xp.reshape(pairs.tables[0], (pairs.tables[0].shape[0], 1, math.prod(sizes)))
     made: Score = score
-    gaps = [fields[0] for fields in found]
-    task = Task(rows, rows, gaps, measures, made, asked, zero_division, workers, backend)
+    gaps = [fields[0] for fields in comparisons]
+    task = Task(rows, rows, gaps, measures, made, options, zero_division, workers, backend)
     results = []
     for measure, fields, (low, high, error, undefined) in zip(
-        measures, found, limits_by_draws(task, source_for([rows], backend, rng, asked, "a, b"), None), strict=True
+        measures,
+        comparisons,
+        limits_by_draws(task, source_for([rows], backend, rng, options, "a, b"), None),
+        strict=True,
     ):
-        gap, *_, status, worth = fields
+        gap, *_, status, effective_labels = fields
         known = ~xp.isnan(gap)
         has_limits = known & (error > 0)
-        many = undefined > int(UNDEFINED_SHARE * asked.num)
+        is_often_undefined = undefined > int(UNDEFINED_SHARE * options.num)
         reasons = {
-            IntervalStatus.UNDEFINED_REPLICATES: many & has_limits,
+            IntervalStatus.UNDEFINED_REPLICATES: is_often_undefined & has_limits,
             IntervalStatus.NO_VARIATION: ~has_limits & known,
         }
         status = graver(status, reasons, xp)
         ends = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
-        # The number of labels goes with the inverse of the variance.
-        worth = worth * (fields[3] / xp.where(error > 0, error, math.nan)) ** 2
+        # The number of labels is inversely proportional to the variance.
+        effective_labels = effective_labels * (fields[3] / xp.where(error > 0, error, math.nan)) ** 2
         probability = _probability(gap, error, has_limits, measure, backend)
-        results.append((gap, *ends, xp.where(known, error, math.nan), probability, status, worth))
+        results.append((gap, *ends, xp.where(known, error, math.nan), probability, status, effective_labels))
     return results
 
 
@@ -379,28 +391,30 @@ def _probability(gap: Array, error: Array, known: Array, measure: Measure, backe
     return xp.where(known, above if measure.higher_is_better else 1 - above, math.nan)
 
 
-def _plain(one: Estimate, judged: Judged, xp: Any) -> Array:
-    """The same of a single model."""
-    labelled = xp.sum(judged.squares[0] * one.influences.labelled**2, axis=(-3, -2, -1))
-    return labelled + xp.sum(judged.squares[1] * one.influences.others**2, axis=(-2, -1))
+def _variance(estimate: Estimate, judged: Judged, xp: Any) -> Array:
+    """The variance of the estimate of a model, from the influences of its samples."""
+    labelled = xp.sum(judged.squares[0] * estimate.influences.labelled**2, axis=(-3, -2, -1))
+    return labelled + xp.sum(judged.squares[1] * estimate.influences.others**2, axis=(-2, -1))
 
 
-def _worth(  # noqa: PLR0917 (all that is known)
+def _effective_labels(  # noqa: PLR0917 (two estimates and their samples)
     a: Estimate, b: Estimate, squares: Array, variance: Array, sizes: Array, pairs: Pairs
 ) -> Array:
-    """How many labels drawn at random have this variance of the difference: by the samples with labels."""
+    """The number of randomly drawn labels with this variance of the difference, from the samples with labels."""
     xp = pairs.backend.xp
-    there, slopes = [], []
-    for one in (a, b):
-        by = one.slopes[..., :, None, :] + 0 * one.influences.labelled
-        slopes.append(xp.concat([by, 0 * by[..., :1, :, :]], axis=-3))
-        there.append(xp.concat([xp.ones_like(by), xp.zeros_like(by[..., :1, :, :])], axis=-3))
-    known = squares * (pairs.less(there[0], 1 - there[1]) > 0 if pairs.apart else pairs.less(there[0], 0 * there[1]))
+    has_label, slopes = [], []
+    for estimate in (a, b):
+        derivatives = estimate.slopes[..., :, None, :] + 0 * estimate.influences.labelled
+        slopes.append(xp.concat([derivatives, 0 * derivatives[..., :1, :, :]], axis=-3))
+        has_label.append(xp.concat([xp.ones_like(derivatives), xp.zeros_like(derivatives[..., :1, :, :])], axis=-3))
+    known = squares * (
+        pairs.less(has_label[0], 1 - has_label[1]) > 0 if pairs.apart else pairs.less(has_label[0], 0 * has_label[1])
+    )
     gap = pairs.less(*slopes)
     number = pairs.total(known)
-    some = xp.where(number > 0, number, 1)
-    mean = pairs.total(known * gap) / some
-    alone = pairs.total(known * gap**2) / some - mean**2
+    divisor = xp.where(number > 0, number, 1)
+    mean = pairs.total(known * gap) / divisor
+    sample_variance = pairs.total(known * gap**2) / divisor - mean**2
     total = xp.sum(sizes, axis=(-2, -1))
     total = total[:, None] if mean.ndim > 1 else total
-    return xp.where(variance > 0, total**2 * alone / xp.where(variance > 0, variance, 1), math.nan)
+    return xp.where(variance > 0, total**2 * sample_variance / xp.where(variance > 0, variance, 1), math.nan)

@@ -1,4 +1,4 @@
-"""confusion_matrix(): one matrix of all samples, from what a judge said of all and people of some."""
+"""confusion_matrix(): a matrix of all samples, from the labels of a judge for all and of people for some."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Design = Literal["random", "strata"]
 
 
 def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", design: Design = "random") -> Array:
-    r"""The confusion matrix of all samples, of which people have labelled some and a judge has labelled all.
+    r"""The confusion matrix of all samples, which a judge and, in part, people have labelled.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
     Returns
     -------
     array of floating numbers, shape (*B, n, n)
-        Expected counts: rows are true classes, columns predicted ones. They add up to the number of all samples; with
-        ``"labelled"`` to that of those with a true label, and with ``"judge"`` to that of those with a judge's. NaN
-        where the counts are invalid or do not suffice.
+        Expected counts: rows are true classes, columns predicted classes. They add up to the number of all samples;
+        with ``"labelled"``, of the samples with a true label, and with ``"judge"``, of the samples with a judge's
+        label. NaN where the counts are invalid or insufficient.
 
     Raises
     ------
     TypeError
-        ``counts`` is something else.
+        ``counts`` are not of this type.
     ValueError
         The shapes do not fit, or the method is not for this design, or for a judge that has not labelled all samples.
 
@@ -50,27 +50,28 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
     -----
     With L samples ``[true, judge, predicted]`` with a true label and N samples ``[judge, predicted]`` in all:
 
-    - ``"post_stratified"``: the samples with one judge's label and one prediction are a stratum, and are given the
-      true labels that people found in it, :math:`M_{tp} = \sum_j N_{jp} L_{tjp} / L_{\cdot jp}`. The estimate is
-      right for any judge. Strata of a prediction with fewer than 5 expected labels are one stratum (where still too
-      few, together with the largest one); a prediction without any labels takes those of all predictions.
+    - ``"post_stratified"``: the samples with the same judge's label and the same prediction are a stratum. Its samples
+      are distributed over the true classes like its labelled samples,
+      :math:`M_{tp} = \sum_j N_{jp} L_{tjp} / L_{\cdot jp}`. The estimate is unbiased for any judge. Strata of a
+      prediction with fewer than 5 expected labels are pooled (if they still have too few, with the largest stratum);
+      a prediction without labels has the shares of all predictions.
     - ``"tuned"``: prediction-powered inference (PPI++; Angelopoulos, Duchi and Zrnic 2023): the matrix of the labelled
-      samples plus λ times the difference that the judge sees between all others and these. λ has the smallest sum of
-      variances of the cells; :func:`matrics.judged.interval` takes the best one for each measure.
+      samples plus λ times the difference between unlabelled and labelled samples by the judge's labels. λ minimizes the
+      sum of the variances of the cells; :func:`matrics.judged.interval` uses the best λ for each measure.
     - ``"rogan_gladen"``: the judge's confusion matrix, of labelled samples with any prediction, is inverted for each
-      prediction (Rogan and Gladen 1978). It assumes that the judge's errors do not depend on the model.
-    - ``"labelled"``: the samples with a true label alone.
-    - ``"judge"``: all samples that the judge has labelled, with that label taken as true.
-    - ``"auto"`` is ``"post_stratified"``. The page on judges has the simulation behind this.
+      prediction (Rogan and Gladen 1978). It assumes that the errors of the judge do not depend on the model.
+    - ``"labelled"``: only the samples with a true label.
+    - ``"judge"``: all samples that the judge has labelled, with the judge's labels as true labels.
+    - ``"auto"`` is ``"post_stratified"``. The simulation on the page about judges is the reason.
 
-    Samples without a label of the judge are strata of their own. ``"tuned"`` counts them as 1/n of each class, and
-    ``"rogan_gladen"`` is for a judge that has labelled all samples.
+    Samples without a judge's label form separate strata. ``"tuned"`` counts them as 1/n of each class, and
+    ``"rogan_gladen"`` requires that the judge has labelled all samples.
 
-    Where cells would be negative, the column is projected on the nearest one of the same sum without negative cells.
+    A column with a negative cell is replaced by the nearest column with the same sum and without negative cells.
 
     Examples
     --------
-    The judge sees 40 of 100 answers as good, and people find 5 of 10 such answers good:
+    The judge labels 40 of 100 answers as good, and people label 5 of 10 such answers as good:
 
     >>> import matrics
     >>> counts = matrics.judged.count(
@@ -94,7 +95,7 @@ def confusion_matrix(counts: JudgedCounts, *, method: Correction = "auto", desig
 
 
 def check_method(method: Any, design: Any) -> None:
-    """Raise unless both exist, and the method is for labels that were chosen so."""
+    """Raise unless both exist and the method is valid for this design."""
     if not isinstance(method, str) or method not in get_args(Correction):
         words = ", ".join(map(repr, get_args(Correction)))
         raise ValueError(f"method: expected one of {words}, got {quoted(method)}")
@@ -102,25 +103,25 @@ def check_method(method: Any, design: Any) -> None:
         raise ValueError(f"design: expected 'random' or 'strata', got {quoted(design)}")
     if design == "strata" and method not in ("auto", "post_stratified"):
         raise ValueError(
-            f"method: expected 'post_stratified' with design='strata', got {quoted(method)}, which takes labels for "
-            "drawn at random from all samples"
+            f"method: expected 'post_stratified' with design='strata', got {quoted(method)}, which requires "
+            "labels that were drawn at random from all samples"
         )
 
 
 def check_answered(tables: Sequence[Array], kept: Sequence[Array], backend: Standard) -> None:
-    """Raise if tables have more samples than their parts that the judge has labelled; where looking is free."""
+    """Raise if tables have samples that the judge has not labelled; on devices and in compiled code, do nothing."""
     for pair in zip(tables, kept, strict=True):
         whole, part = (backend.host_view(table) for table in pair)
-        # Sums of weights would differ by rounding.
+        # Not the sums, as sums of weights may differ by rounding.
         if whole is not None and part is not None and np.count_nonzero(whole) != np.count_nonzero(part):
             raise ValueError(
-                "method: expected 'post_stratified' where the judge has not labelled all samples, got 'rogan_gladen', "
+                "method: expected 'post_stratified' if the judge has not labelled all samples, got 'rogan_gladen', "
                 "which inverts the judge's confusion matrix"
             )
 
 
 def cells_of(counts: Any) -> tuple[Standard, Array, Array, Array]:
-    """The library, both tables as floating numbers with 0 in place of invalid ones, and which are valid (*B,)."""
+    """The library, both tables as floating numbers, with 0 in invalid tables, and which tables are valid (*B,)."""
     if not isinstance(counts, JudgedCounts):
         raise TypeError(
             "counts: expected JudgedCounts, as from matrics.judged.count(y_true, y_judge, y_pred, num_classes=n), "
@@ -138,12 +139,12 @@ def cells_of(counts: Any) -> tuple[Standard, Array, Array, Array]:
     cube, plane = backend.to_float(cube), backend.to_float(plane)
     valid = xp.all(xp.isfinite(cube) & (cube >= 0), axis=(-3, -2, -1))
     valid = valid & xp.all(xp.isfinite(plane) & (plane >= 0), axis=(-2, -1))
-    one = valid[..., None, None]
-    return backend, xp.where(one[..., None], cube, 0), xp.where(one, plane, 0), valid
+    is_valid = valid[..., None, None]
+    return backend, xp.where(is_valid[..., None], cube, 0), xp.where(is_valid, plane, 0), valid
 
 
 def squares_of(counts: JudgedCounts, cube: Array, plane: Array, backend: Standard) -> tuple[Array, Array]:
-    """The sums of squared weights of all cells: the counts themselves where samples have no weights."""
+    """The sums of squared weights of all cells, which are the counts if samples have no weights."""
     if counts.labelled_squares is None or counts.unlabelled_squares is None:
         return cube, plane
     squares = as_arrays(labelled=counts.labelled_squares, unlabelled=counts.unlabelled_squares)[1]
@@ -152,7 +153,7 @@ def squares_of(counts: JudgedCounts, cube: Array, plane: Array, backend: Standar
     return first, second
 
 
-def corrected(  # noqa: PLR0917 (both tables, and what is to be made of them)
+def corrected(  # noqa: PLR0917 (both tables, and the method)
     cube: Array, plane: Array, squares: Array, method: str, design: str, backend: Standard
 ) -> Array:
     """The matrix (*B, n, n) of tables [true, judge, predicted] and [judge, predicted]."""
@@ -173,35 +174,35 @@ def answered(table: Array) -> Array:
 
 
 def shared(table: Array, *, power: int = 1) -> Array:
-    """The table (..., n, n) with 1/n of each sample without a judge's label in each class, or a power of 1/n."""
+    """The table (..., n, n), where samples without a judge's label count as 1/n of each class, or a power of 1/n."""
     n = table.shape[-1]
     return table if table.shape[-2] == n else answered(table) + table[..., n:, :] / n**power
 
 
 def unprojected(cube: Array, plane: Array, method: str, backend: Standard) -> Array:
-    """The matrix of a method whose cells may be negative: PPI++, or Rogan and Gladen's."""
+    """The matrix of PPI++ or of Rogan and Gladen, whose cells may be negative."""
     xp = backend.xp
     if method == "tuned":
-        return untied(cube, plane, best_for_all_cells(cube, plane, backend), backend)
+        return tuned_unprojected(cube, plane, best_for_all_cells(cube, plane, backend), backend)
     inverse = inverse_of_judge(xp.sum(answered(cube), axis=-1), backend)
     everything = answered(plane + xp.sum(cube, axis=-3))
     return xp.sum(inverse[..., :, :, None] * everything[..., None, :, :], axis=-2)
 
 
 def tuned(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
-    """The matrix of PPI++ with λ (*B,); 0 is that of the labelled samples, for the number of all."""
-    return on_simplex(untied(cube, plane, share, backend), backend)
+    """The matrix of PPI++ with λ (*B,); for λ = 0, the labelled samples, scaled to the number of all samples."""
+    return on_simplex(tuned_unprojected(cube, plane, share, backend), backend)
 
 
-def untied(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
-    """The same, in which cells may be negative."""
+def tuned_unprojected(cube: Array, plane: Array, share: Array, backend: Standard) -> Array:
+    """The matrix of PPI++, in which cells may be negative."""
     xp = backend.xp
     judged = xp.sum(cube, axis=-3)
     labelled, others = (xp.sum(part, axis=(-2, -1), keepdims=True) for part in (judged, plane))
-    some = others > 0
-    seen = shared(plane / xp.where(some, others, 1) - judged / labelled)
-    moved = xp.where(some, share[..., None, None], 0) * seen
-    return (xp.sum(cube, axis=-2) / labelled + moved) * (labelled + others)
+    has_others = others > 0
+    difference = shared(plane / xp.where(has_others, others, 1) - judged / labelled)
+    change = xp.where(has_others, share[..., None, None], 0) * difference
+    return (xp.sum(cube, axis=-2) / labelled + change) * (labelled + others)
 
 
 def best_for_all_cells(cube: Array, plane: Array, backend: Standard) -> Array:
@@ -211,20 +212,20 @@ def best_for_all_cells(cube: Array, plane: Array, backend: Standard) -> Array:
     labelled, others = (xp.sum(part, axis=(-2, -1)) for part in (judged, plane))
     agreed = xp.sum(shared(cube) * identity(true, backend)[..., None], axis=-2)
     labelled_, all_ = labelled[..., None, None], (labelled + others)[..., None, None]
-    both = xp.sum(agreed / labelled_ - true * shared(judged) / labelled_**2, axis=(-2, -1))
+    covariance = xp.sum(agreed / labelled_ - true * shared(judged) / labelled_**2, axis=(-2, -1))
     everything = (judged + plane) / all_
     variances = shared(everything, power=2) - shared(everything) ** 2
-    alone = xp.sum(variances, axis=(-2, -1)) * _unbiased(labelled + others, xp)
-    return clipped_share(both, alone, labelled, others, backend)
+    variance = xp.sum(variances, axis=(-2, -1)) * _unbiased(labelled + others, xp)
+    return clipped_share(covariance, variance, labelled, others, backend)
 
 
-def clipped_share(both: Array, alone: Array, labelled: Array, others: Array, backend: Standard) -> Array:
-    """λ of a covariance of truth and judge and a variance of the judge: 0 to 1, and 0 without other samples."""
+def clipped_share(covariance: Array, variance: Array, labelled: Array, others: Array, backend: Standard) -> Array:
+    """λ from the covariance of truth and judge and the variance of the judge: 0 to 1, and 0 without other samples."""
     xp = backend.xp
-    some = (alone > 0) & (others > 0)
-    share = both / xp.where(some, alone * (1 + labelled / xp.where(some, others, 1)), 1)
+    is_positive = (variance > 0) & (others > 0)
+    share = covariance / xp.where(is_positive, variance * (1 + labelled / xp.where(is_positive, others, 1)), 1)
     share = xp.where(share < 0, 0, xp.where(share > 1, 1, share))
-    return xp.where(some, share, 0)
+    return xp.where(is_positive, share, 0)
 
 
 def _unbiased(number: Array, xp: Any) -> Array:
@@ -232,10 +233,10 @@ def _unbiased(number: Array, xp: Any) -> Array:
 
 
 def on_simplex(matrix: Array, backend: Standard) -> Array:
-    """Each column with a negative cell replaced by the nearest one of the same sum without.
+    """The matrix, with columns with negative cells replaced by the nearest column of equal sum without such cells.
 
-    That is the column less a threshold, cut at 0. The threshold is the highest of those that the cells from each cell
-    on upwards would have by themselves, so that nothing has to be sorted.
+    The new column is the column minus a threshold, clipped at 0. The threshold is the maximum, over all cells, of the
+    threshold for the cells that are at least as large, so that cells need not be sorted.
     """
     xp = backend.xp
     total = xp.sum(matrix, axis=-2, keepdims=True)
@@ -243,6 +244,6 @@ def on_simplex(matrix: Array, backend: Standard) -> Array:
     number = xp.sum(above, axis=-2)
     excess = xp.sum(above * matrix[..., None, :, :], axis=-2) - total
     threshold = xp.max(excess / number, axis=-2, keepdims=True)
-    moved = matrix - threshold
+    difference = matrix - threshold
     negative = xp.any(matrix < 0, axis=-2, keepdims=True)
-    return xp.where(negative, xp.where(moved > 0, moved, 0), matrix)
+    return xp.where(negative, xp.where(difference > 0, difference, 0), matrix)

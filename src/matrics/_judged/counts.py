@@ -1,4 +1,4 @@
-"""count(): what people, a judge and a model said of the same samples, counted."""
+"""count(): counts of samples by the labels of people, of a judge and of a model."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ class _JudgedCounts(NamedTuple):
 
 
 class JudgedCounts(Additive, _JudgedCounts):
-    """Counts of samples by judge and model, and by people where these have looked, as from :func:`count`.
+    """Counts of samples by judge's label, predicted label and, if known, true label, as from :func:`count`.
 
     Parameters
     ----------
     labelled : array, shape (*B, n, n, n) or (*B, n, n + 1, n)
-        The samples with a true label: ``[true, judge, predicted]``. The label n of the judge is no label: the judge
-        has refused or failed.
+        The samples with a true label: ``[true, judge, predicted]``. The judge's label n means that the judge
+        has refused or failed to label the sample.
     unlabelled : array, shape (*B, n, n) or (*B, n + 1, n)
         The samples without a true label: ``[judge, predicted]``.
     labelled_squares, unlabelled_squares : array or None
-        Of weighted samples the sums of squared weights, in the same shapes; None where all samples count the same.
+        The sums of the squared weights of weighted samples, in the same shapes; None for samples without weights.
 
     Notes
     -----
-    Counts of two batches of samples add up: ``counts + others``, also where the judge has labelled all samples of only
-    one batch. JAX and PyTorch take them as a tree of arrays.
+    ``counts + others`` are the counts of two batches of samples, also if the judge has labelled all samples of a single
+    batch. JAX and PyTorch treat counts as a tree of arrays.
     """
 
     __slots__ = ()
 
     def _plus(self, other: Self) -> Self:
         if (self.labelled_squares is None) != (other.labelled_squares is None):
-            raise TypeError("expected counts that are both weighted or both not, got one of each")
+            raise TypeError("expected counts that are both weighted or both not, got weighted and unweighted counts")
         width = max(self.unlabelled.shape[-2], other.unlabelled.shape[-2])
         first, second = (counts._with_judge_labels(width) for counts in (self, other))
         return type(self)(*(a if a is None else a + b for a, b in zip(first, second, strict=True)))
 
     def _with_judge_labels(self, number: int) -> Self:
-        """The counts with a row of zeros for samples without a judge's label, if they have none yet."""
+        """The counts with ``number`` rows of judge's labels, the last of them zeros if it is new."""
         if self.unlabelled.shape[-2] == number:
             return self
         parts: list[Array | None] = []
@@ -77,11 +77,12 @@ def count(
     sample_weight: ArrayLike | None = None,
     unanswered: bool | None = None,
 ) -> JudgedCounts:
-    """Count samples by the labels of people, where there are any, of a judge, and of a model.
+    """Counts of samples by the labels of a judge, of a model and, where these exist, of people.
 
-    The judge (a language model, a crowd, a rule) has labelled the samples, and people some of them.
-    :func:`matrics.judged.confusion_matrix` makes a confusion matrix of all samples from these counts, which is neither
-    biased as the judge is nor as noisy as few labels are; :func:`matrics.judged.interval` gives limits of its measures.
+    The judge (a language model, a crowd, a rule) has labelled the samples, and people have labelled some of them.
+    :func:`matrics.judged.confusion_matrix` estimates the confusion matrix of all samples from these counts, without the
+    bias of the judge and with less variance than the labelled samples alone. :func:`matrics.judged.interval` returns
+    confidence limits of its measures.
 
     Parameters
     ----------
@@ -91,9 +92,9 @@ def count(
     y_judge : array_like, shape (*B, N)
         The judge's labels. A sample that the judge has not labelled has None, NaN or -1 (unless ``labels`` contain it).
     y_pred : array_like, shape (*B, N), optional
-        The predicted labels. Batches broadcast: (M, N) predictions of M models with the labels (N,) of a judge. Left
-        out where the answers of a model are graded as fail (class 0), pass (class 1), and perhaps further grades, such
-        as refused: then class 1 is predicted of all, and the accuracy is the pass rate.
+        The predicted labels. Batches broadcast: (M, N) predictions of M models with the labels (N,) of a judge. None
+        for answers that are graded as fail (class 0), pass (class 1), and perhaps further grades, such as refused: then
+        the prediction of all samples is class 1, and the accuracy is the pass rate.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere.
     num_classes : int, optional
@@ -120,7 +121,7 @@ def count(
         A label or a weight is out of range, the shapes do not fit, or a judge's label is missing and ``unanswered`` is
         False.
     TypeError
-        Labels are of another kind, or not exactly one of ``num_classes`` and ``labels`` is given.
+        Labels have another type, or both or neither of ``num_classes`` and ``labels`` are given.
 
     Examples
     --------
@@ -138,38 +139,38 @@ def count(
     classes = check_classes(num_classes, labels)
     n = classes.number
     check_size((n + 1) * n**2, num_classes=n)
-    given = judged_codes({"y_true": y_true, "y_judge": y_judge, "y_pred": y_pred}, labelled, classes)
-    numbers = {"y_true": n + 1, "y_judge": judge_labels(given["y_judge"], n, unanswered=unanswered), "y_pred": n}
-    table = count_jointly(given, numbers, sample_weight=sample_weight)
+    codes = judged_codes({"y_true": y_true, "y_judge": y_judge, "y_pred": y_pred}, labelled, classes)
+    numbers = {"y_true": n + 1, "y_judge": judge_labels(codes["y_judge"], n, unanswered=unanswered), "y_pred": n}
+    table = count_jointly(codes, numbers, sample_weight=sample_weight)
     parts = (table[..., :n, :, :], table[..., n, :, :])
     if sample_weight is None:
         return JudgedCounts(*parts)
-    squares = count_jointly(given, numbers, sample_weight=squared_weights(sample_weight))
+    squares = count_jointly(codes, numbers, sample_weight=squared_weights(sample_weight))
     return JudgedCounts(*parts, squares[..., :n, :, :], squares[..., n, :, :])
 
 
-def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:
-    """The labels as numbers of classes; labels of people and of the judge that are missing are n."""
-    true = given.pop("y_true")
-    found = {"y_true": codes_with_gaps(true, labelled, classes, "y_true")}
-    codes = None if classes.labels is None else {label: code for code, label in enumerate(classes.labels)}
-    for name, values in given.items():
+def judged_codes(labels: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:
+    """The labels as numbers of classes; missing labels of people and of the judge have the number n."""
+    true = labels.pop("y_true")
+    codes = {"y_true": codes_with_gaps(true, labelled, classes, "y_true")}
+    code_of = None if classes.labels is None else {label: code for code, label in enumerate(classes.labels)}
+    for name, values in labels.items():
         if name == "y_judge":
-            found[name] = codes_with_gaps(values, None, classes, name)
+            codes[name] = codes_with_gaps(values, None, classes, name)
         elif values is None:
-            found[name] = _all_pass(found["y_judge"], name, classes.number)
+            codes[name] = _all_pass(codes["y_judge"], name, classes.number)
         else:
-            found[name] = values if codes is None else codes_of(values, codes, name, classes.labels or ())
-    return found
+            codes[name] = values if code_of is None else codes_of(values, code_of, name, classes.labels or ())
+    return codes
 
 
 def judge_labels(codes: Array, n: int, *, unanswered: bool | None) -> int:
-    """The number of labels of a judge: n, or n + 1 with that of samples without a label.
+    """The number of labels of a judge: n, or n + 1 with the label of samples that the judge has not labelled.
 
     Raises
     ------
     ValueError
-        There are samples without a label, which are not to be counted.
+        Samples have no label, and ``unanswered`` is False.
     """
     if unanswered:
         return n + 1
@@ -181,8 +182,8 @@ def judge_labels(codes: Array, n: int, *, unanswered: bool | None) -> int:
     if unanswered is None:
         return n + 1
     raise ValueError(
-        f"y_judge: expected a label of each sample, got {len(missing):,} without, the first at "
-        f"{tuple(missing[0].tolist())}; unanswered=True counts them"
+        f"y_judge: expected a label of each sample, got {len(missing):,} samples without a label, the first at "
+        f"{tuple(missing[0].tolist())}: unanswered=True counts them"
     )
 
 

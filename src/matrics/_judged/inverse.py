@@ -1,4 +1,4 @@
-"""The inverse of a judge's confusion matrix, as Rogan and Gladen need it."""
+"""The inverse of a judge's confusion matrix, for the method of Rogan and Gladen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from matrics._judged.strata import identity
 
 
 def inverse_of_judge(counts: Array, backend: Standard) -> Array:
-    """The inverse (*B, n, n) of P(judge | true), from counts [true, judge]; NaN where there is none.
+    """The inverse (*B, n, n) of P(judge | true), from counts [true, judge]; NaN where it does not exist.
 
-    Singular matrices are replaced before they are inverted, as one of them would raise an error for all.
+    Singular matrices are replaced before the inversion, as a single singular matrix would raise an error for the stack.
     """
     xp = backend.xp
     totals = xp.sum(counts, axis=-1, keepdims=True)

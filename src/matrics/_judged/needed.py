@@ -1,4 +1,4 @@
-"""labels_needed(): how many true labels buy an interval, and of which samples; and a draw of those."""
+"""labels_needed() and choose_samples(): the number of true labels for an interval, and the samples to label."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def labels_needed(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> LabelsNeeded:
-    """The number of true labels for an interval of a measure, and which samples to label next.
+    """The number of true labels for an interval of a measure, and their allocation to strata.
 
     Parameters
     ----------
     counts : JudgedCounts
         From :func:`matrics.judged.count`: a first set of labels, drawn at random.
     metric : str or Metric
-        One measure with one value a matrix.
+        A measure with a single value for each matrix.
     half_width : float, optional
         What the limits may be away from the estimate.
     difference : float, optional
@@ -63,7 +63,7 @@ def labels_needed(
     Returns
     -------
     LabelsNeeded
-        Numbers of labels at random and by strata, and the allocation of the missing ones to the strata.
+        The numbers of labels if drawn at random or by strata, and the allocation of the missing labels to the strata.
 
     Raises
     ------
@@ -72,13 +72,12 @@ def labels_needed(
     ValueError
         A number is out of range, or the measure has a value for each class.
 
-    Notes
-    -----
-    The variance of the post-stratified estimate, with the errors of the judge that labels do not show
-    (:func:`matrics.judged.interval`), is a part that labels do not change, as the samples are as many as they
-    are, and one that is divided by the number of labels. In strata it is smallest if each has labels in proportion to
-    its size times the standard deviation of the measure's derivative in it (Neyman 1934). Labels that were drawn so are
-    evaluated with ``design="strata"``; strata with fewer than 5 labels get 5, or all they have.
+    Notes ----- The variance of the post-stratified estimate includes the errors of the judge that labels do not show
+    (:func:`matrics.judged.interval`). A part of this variance depends only on the number of samples; the rest is
+    inversely proportional to the number of labels. The variance is smallest if the number of labels of each stratum is
+    proportional to its size times the standard deviation of the derivative of the measure in it (Neyman 1934). Strata
+    with fewer than 5 labels get 5, or as many as they have samples. Evaluate labels that were drawn by this allocation
+    with ``design="strata"``.
 
     Examples
     --------
@@ -96,43 +95,43 @@ def labels_needed(
     array([[ 97., 111.],
            [118.,   0.]])
     """
-    reach = _standard_error(half_width, difference, level, power)
+    target = _standard_error(half_width, difference, level, power)
     backend, cube, plane, _ = cells_of(counts)
-    chosen = metrics_of(metric, cube.shape[-1], class_names, positive)
-    if len(chosen) != 1 or next(iter(chosen.values())).is_classwise:
-        raise ValueError(f"metric: expected one measure with one value, such as 'f1:macro', got {quoted(metric)}")
+    metrics_by_name = metrics_of(metric, cube.shape[-1], class_names, positive)
+    if len(metrics_by_name) != 1 or next(iter(metrics_by_name.values())).is_classwise:
+        raise ValueError(f"metric: expected a measure with a single value, such as 'f1:macro', got {quoted(metric)}")
     # A plan is made on the host, before labels are bought.
-    given = (cube, plane, *squares_of(counts, cube, plane, backend))
+    tables = (cube, plane, *squares_of(counts, cube, plane, backend))
     batch, (number, n) = tuple(plane.shape[:-2]), plane.shape[-2:]
-    arrays = [np.asarray(backend.to_numpy(x), np.float64) for x in given]
+    arrays = [np.asarray(backend.to_numpy(x), np.float64) for x in tables]
     first, second, *squares = (x.reshape(math.prod(batch), *x.shape[len(batch) :]) for x in arrays)
     judged = Judged(first, second, (squares[0], squares[1]), "post_stratified", "random", NUMPY)
-    (estimate,) = estimates_of(judged, [Measure.of(metric) for metric in chosen.values()], math.nan, 1)
+    (estimate,) = estimates_of(judged, [Measure.of(metric) for metric in metrics_by_name.values()], math.nan, 1)
     strata = strata_of(first, judged.sizes, squares[0], "random", NUMPY, prior=PRIOR)
     mean = (estimate.slopes[:, :, None, :] * strata.shares).sum(-3)
     within = (strata.shares * (estimate.slopes[:, :, None, :] - mean[:, None]) ** 2).sum(-3)
     total = judged.sizes.sum((-2, -1))
-    # The part of errors that labels do not show, as the variance of one label of the stratum.
+    # The errors that labels do not show, as a part of the variance of a label of the stratum.
     unseen = of_unseen_errors(estimate.slopes, strata, NUMPY) * judged.labels[:, None, None]
     weight = judged.sizes * total[:, None, None]
     deviation = np.sqrt(within + np.divide(unseen, weight, out=np.zeros_like(unseen), where=weight > 0))
     middle = (mean * judged.sizes).sum((-2, -1)) / np.maximum(total, 1)
     between = (judged.squares_of_all * (mean - middle[:, None, None]) ** 2).sum((-2, -1))
-    room = np.maximum(reach**2 - between, 0)  # of the variance, for the part of the labels
+    room = np.maximum(target**2 - between, 0)  # the remaining variance, for the part that depends on labels
     with np.errstate(divide="ignore", invalid="ignore"):
         labels = np.ceil(total * (judged.sizes * deviation**2).sum((-2, -1)) / room)
     labels = np.where(labels <= total, labels, np.where(np.isnan(labels), math.nan, math.inf))
     known = first.sum(-3)
-    allocations = [_allocation(*one) for one in zip(judged.sizes, known, deviation, room, strict=True)]
+    allocations = [_allocation(*values) for values in zip(judged.sizes, known, deviation, room, strict=True)]
     allocation = np.asarray(allocations).reshape(-1, number, n)
-    there = judged.labels
-    in_strata = there + allocation.sum((-2, -1))
-    parts = (labels, np.maximum(labels - there, 0), np.where(np.isnan(in_strata), math.inf, in_strata), allocation)
+    current = judged.labels
+    in_strata = current + allocation.sum((-2, -1))
+    parts = (labels, np.maximum(labels - current, 0), np.where(np.isnan(in_strata), math.inf, in_strata), allocation)
     return LabelsNeeded(*(part.reshape((*batch, *part.shape[1:]))[()] for part in parts))
 
 
 def _standard_error(half_width: Any, difference: Any, level: Any, power: Any) -> float:
-    """The standard error that is wanted."""
+    """The standard error at which the limits have this half-width, or the test this power."""
     if (half_width is None) == (difference is None):
         raise TypeError(
             f"expected exactly one of half_width= and difference=, got {'neither' if difference is None else 'both'}"
@@ -147,57 +146,58 @@ def _standard_error(half_width: Any, difference: Any, level: Any, power: Any) ->
 
 
 def _allocation(sizes: Array, known: Array, deviation: Array, room: float) -> Array:
-    """How many samples (judge, n) of each stratum to label next, so that the variance fits; NaN where none fits.
+    """The number of samples (judge, n) of each stratum to label next; NaN if the variance ``room`` is out of reach.
 
-    Neyman's numbers for the variance; strata that have more labels than theirs, or fewer samples, are set to what they
-    have, and the others share the rest of the variance, until nothing changes.
+    This is Neyman's allocation. Strata that already have more labels, or have fewer samples, keep their number, and the
+    allocation to the other strata is repeated with the remaining variance until nothing changes.
     """
     least = np.minimum(np.maximum(known, LABELS_OF_A_STRATUM), sizes)
-    wanted = least.copy()
+    total = least.copy()
     free = (sizes > 0) & (deviation > 0)
     for _ in range(2 * sizes.size):
         weight = np.where(free, sizes * deviation, 0)
-        fixed = ~free & (wanted > 0)
-        left = room - ((sizes * deviation) ** 2 / np.where(fixed, wanted, np.inf)).sum()
+        fixed = ~free & (total > 0)
+        remaining = room - ((sizes * deviation) ** 2 / np.where(fixed, total, np.inf)).sum()
         if not weight.sum():
             break
-        if left <= 0:
+        if remaining <= 0:
             return np.full(sizes.shape, math.nan)
-        share = weight * weight.sum() / left
+        share = weight * weight.sum() / remaining
         over, under = free & (share > sizes), free & (share < least)
         if not over.any() and not under.any():
-            wanted = np.where(free, share, wanted)
+            total = np.where(free, share, total)
             break
-        settled = over if over.any() else under  # strata that are too small first: they cost the others something
-        wanted = np.where(settled, np.where(over, sizes, least), wanted)
-        free &= ~settled
-    variance = ((sizes * deviation) ** 2 / np.where(wanted > 0, wanted, np.inf)).sum()
+        is_fixed_now = over if over.any() else under  # first small strata, as the others then need more
+        total = np.where(is_fixed_now, np.where(over, sizes, least), total)
+        free &= ~is_fixed_now
+    variance = ((sizes * deviation) ** 2 / np.where(total > 0, total, np.inf)).sum()
     if variance > room * (1 + 1e-9):
         return np.full(sizes.shape, math.nan)
-    return np.ceil(np.maximum(wanted - known - 1e-9, 0))
+    return np.ceil(np.maximum(total - known - 1e-9, 0))
 
 
 def choose_samples(
     allocation: Any, y_judge: ArrayLike, y_pred: ArrayLike, *, labelled: ArrayLike | None = None, rng: Any = None
 ) -> Array:
-    """Draw the samples to label next: at random within the strata, as many of each as an allocation says.
+    """The samples to label next, drawn at random within the strata according to an allocation.
 
     Parameters
     ----------
     allocation : array_like, shape (n, n) or (n + 1, n)
-        How many samples of each judge's label and prediction, as from :func:`labels_needed`; fractions are rounded up.
+        The number of samples of each judge's label and prediction, as from :func:`labels_needed`; fractions are rounded
+        up.
     y_judge, y_pred : array_like of int, shape (N,)
         The judge's and the predicted labels, as numbers of classes. With n + 1 labels of the judge, n and -1 stand for
         samples that the judge has not labelled.
     labelled : array_like of bool, shape (N,), optional
         Which samples have a true label already: they are not drawn.
     rng : numpy.random.Generator or int, optional
-        Where draws come from; anew each time if left out.
+        The generator of the draws, or a seed; None draws different samples each time.
 
     Returns
     -------
     array of int, shape (K,)
-        The numbers of the samples, in ascending order. Where a stratum has fewer than asked, all that it has.
+        The indices of the samples, in ascending order. A stratum with fewer samples than allocated is drawn completely.
 
     Raises
     ------
@@ -210,14 +210,14 @@ def choose_samples(
     >>> matrics.judged.choose_samples([[0, 1], [0, 2]], y_judge=[0, 0, 1, 1, 1], y_pred=[0, 1, 1, 1, 0], rng=0)
     array([1, 2, 3])
     """
-    wanted = np.asarray(allocation, np.float64)
-    fits = wanted.ndim == 2 and wanted.shape[0] - wanted.shape[1] in {0, 1}
-    if not fits or not (np.isfinite(wanted) & (wanted >= 0)).all():
+    numbers = np.asarray(allocation, np.float64)
+    fits = numbers.ndim == 2 and numbers.shape[0] - numbers.shape[1] in {0, 1}
+    if not fits or not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise ValueError(
             "allocation: expected finite numbers (n, n) or (n + 1, n) from 0 on, as from labels_needed, got "
             f"{quoted(allocation)}"
         )
-    (number, n), values = wanted.shape, {"y_judge": y_judge, "y_pred": y_pred}
+    (number, n), values = numbers.shape, {"y_judge": y_judge, "y_pred": y_pred}
     backend, arrays = as_arrays(**values)
     judge, pred = (backend.to_numpy(array) for array in arrays)
     judge = np.where(judge == -1, n, judge) if number > n else judge
@@ -225,14 +225,14 @@ def choose_samples(
         if array.ndim != 1 or array.dtype.kind not in "iu" or array.shape != judge.shape:
             raise ValueError(f"{name}: expected integers (N,), as many as y_judge, got {array.dtype} of {array.shape}")
         refuse_outside(array, size, None, name)
-    there = np.zeros(judge.shape, bool) if labelled is None else np.asarray(labelled, bool)
-    if there.shape != judge.shape:
-        raise ValueError(f"labelled: expected shape {judge.shape}, got {there.shape}")
+    has_label = np.zeros(judge.shape, bool) if labelled is None else np.asarray(labelled, bool)
+    if has_label.shape != judge.shape:
+        raise ValueError(f"labelled: expected shape {judge.shape}, got {has_label.shape}")
     generator = np.random.default_rng(rng)
-    free = np.flatnonzero(~there)
+    free = np.flatnonzero(~has_label)
     order = free[generator.permutation(len(free))]
     stratum = judge[order].astype(np.int64) * n + pred[order].astype(np.int64)
     order = order[np.argsort(stratum, kind="stable")]
     counts = np.bincount(stratum, minlength=number * n)
     place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[place < np.repeat(np.ceil(wanted - 1e-9).ravel(), counts)])
+    return np.sort(order[place < np.repeat(np.ceil(numbers - 1e-9).ravel(), counts)])

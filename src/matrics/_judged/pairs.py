@@ -1,4 +1,4 @@
-"""Samples with the labels of two models, and what either has of them."""
+"""The joint counts of samples that have the labels of two models."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from matrics._judged.influences import Influences
 
 
 class Pairs(NamedTuple):
-    """The samples by what is known of both models: the table, and that of the squared weights where they have some.
+    """Joint counts of the labels of both models, and with weights also the sums of squared weights.
 
-    ``[true or none, judge, a, b]``, or with grades of their own ``[true, judge, a]`` of a, and the same of b.
+    The axes are ``[true or none, judge, a, b]``; for models that are graded separately, ``[true, judge, a]`` of a and
+    then of b.
     """
 
     tables: list[Array]
     backend: Standard
-    apart: bool  # whether the models have grades of their own
+    apart: bool  # whether the models are graded separately
 
     @property
     def squares(self) -> Array:
@@ -35,7 +36,7 @@ class Pairs(NamedTuple):
         return Judged(cube, plane, squares[0] if squares else (cube, plane), name, design, self.backend)
 
     def less(self, a: Array, b: Array) -> Array:
-        """What samples have of a, less what they have of b: of values (..., true or none, judge, predicted)."""
+        """The values of samples for a minus their values for b; both are (..., true or none, judge, predicted)."""
         if self.apart:
             return a[..., None, None, None] - b[..., None, None, None, :, :, :]
         return a[..., None] - b[..., None, :]
@@ -46,6 +47,6 @@ class Pairs(NamedTuple):
         return self.backend.xp.sum(values, axis=axes)
 
 
-def of_samples(found: Influences, xp: Any) -> Array:
+def of_samples(influences: Influences, xp: Any) -> Array:
     """The influences of all samples [true or none, judge, predicted]."""
-    return xp.concat([found.labelled, found.others[..., None, :, :]], axis=-3)
+    return xp.concat([influences.labelled, influences.others[..., None, :, :]], axis=-3)

@@ -24,7 +24,7 @@ def quality(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> JudgeQuality:
-    """Score the judge itself on the samples with true labels, and test whether its errors depend on the model.
+    """Scores of the judge on the samples with true labels, and a test whether its errors depend on the model.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def quality(
     Notes
     -----
     The test is that of Cochran, Mantel and Haenszel (Mantel and Haenszel 1959), without correction for continuity: in
-    each true class, whether the judge errs more often, or more seldom, where the model errs. A judge that makes the
-    model's errors finds the model better than it is. If the test finds that, ``"rogan_gladen"`` is wrong for
-    this model; ``"post_stratified"`` and ``"tuned"`` stay right.
+    each true class, whether the errors of the judge are more or less frequent where the model errs. A judge with the
+    errors of the model overestimates the model. If the test rejects independence, ``"rogan_gladen"`` is biased for this
+    model; ``"post_stratified"`` and ``"tuned"`` are not.
 
     Examples
     --------
-    A judge that finds only a third of the model's errors, and 95 % of what is correct:
+    A judge that detects only a third of the model's errors, and accepts 95 % of the correct predictions:
 
     >>> import matrics
     >>> y_true, y_pred = [0] * 60 + [1] * 60, [0] * 45 + [1] * 15 + [1] * 45 + [0] * 15
@@ -94,34 +94,38 @@ def quality(
         positive=positive,
     )
     with backend.quiet():
-        tested = _tested(answered(cube), backend)
+        test = _test_of_independence(answered(cube), backend)
         share = xp.where(number > 0, with_label / xp.where(number > 0, number, 1), math.nan)
     return JudgeQuality(
-        matrix, xp.where(valid, share, math.nan), scores, *(xp.where(valid, one, math.nan) for one in tested)
+        matrix, xp.where(valid, share, math.nan), scores, *(xp.where(valid, part, math.nan) for part in test)
     )
 
 
-def _tested(cube: Array, backend: Standard) -> tuple[Array, Array, Array]:
+def _test_of_independence(cube: Array, backend: Standard) -> tuple[Array, Array, Array]:
     """The common odds ratio of errors of judge and model over the true classes, chi-squared, and its p-value."""
     xp = backend.xp
     model = xp.sum(cube, axis=-2)  # [true, predicted]
-    one = identity(model, backend)
+    is_right = identity(model, backend)
     judge = xp.sum(cube, axis=-1)  # [true, judge]
     total = xp.sum(model, axis=-1)
-    right_model, right_judge = xp.sum(model * one, axis=-1), xp.sum(judge * one, axis=-1)
-    both_right = xp.sum(xp.sum(cube * one[..., None], axis=-2) * one, axis=-1)
+    right_model, right_judge = xp.sum(model * is_right, axis=-1), xp.sum(judge * is_right, axis=-1)
+    both_right = xp.sum(xp.sum(cube * is_right[..., None], axis=-2) * is_right, axis=-1)
     only_model, only_judge = right_model - both_right, right_judge - both_right
     both_wrong = total - both_right - only_model - only_judge
-    some = xp.where(total > 0, total, 1)
-    up = xp.sum(both_wrong * both_right / some, axis=-1)
-    down = xp.sum(only_model * only_judge / some, axis=-1)
-    odds = xp.where(down > 0, up / xp.where(down > 0, down, 1), xp.where(up > 0, math.inf, math.nan))
+    divisor = xp.where(total > 0, total, 1)
+    upper = xp.sum(both_wrong * both_right / divisor, axis=-1)
+    lower = xp.sum(only_model * only_judge / divisor, axis=-1)
+    odds = xp.where(
+        lower > 0,
+        upper / xp.where(lower > 0, lower, 1),
+        xp.where(upper > 0, math.inf, math.nan),
+    )
     wrong_model, wrong_judge = total - right_model, total - right_judge
-    away = xp.sum(both_wrong - wrong_model * wrong_judge / some, axis=-1)
+    deviation = xp.sum(both_wrong - wrong_model * wrong_judge / divisor, axis=-1)
     fewer = xp.where(total > 1, total - 1, 1)
-    spread = wrong_model / some * wrong_judge / some * right_model * right_judge / fewer
+    spread = wrong_model / divisor * wrong_judge / divisor * right_model * right_judge / fewer
     variance = xp.sum(spread, axis=-1)
     known = variance > 0
-    statistic = xp.where(known, away**2 / xp.where(known, variance, 1), math.nan)
+    statistic = xp.where(known, deviation**2 / xp.where(known, variance, 1), math.nan)
     p_value = 2 * backend.normal_cdf(-xp.sqrt(xp.where(known, statistic, 0)))
     return odds, statistic, xp.where(known, p_value, math.nan)

@@ -1,4 +1,4 @@
-"""What matrics.judged.quality() and matrics.judged.labels_needed() return."""
+"""The results of matrics.judged.quality() and matrics.judged.labels_needed()."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from matrics._uncertainty.results import Interval
 
 
 class JudgeQuality(NamedResult):
-    """How good a judge is, as from :func:`matrics.judged.quality`.
+    """The quality of a judge, as from :func:`matrics.judged.quality`.
 
     Parameters
     ----------
     matrix : array, shape (*B, n, n)
-        The judge's own confusion matrix: labelled samples by true class and the judge's label.
+        The confusion matrix of the judge: labelled samples by true class and judge's label.
     answered : array, shape (*B,)
         The share of all samples that the judge has labelled.
     scores : dict of str to Interval
-        Measures of that matrix with limits.
+        Measures of ``matrix`` with confidence limits.
     odds_ratio : array, shape (*B,)
-        How many times as large the odds of an error of the judge are where the model errs (Mantel and Haenszel 1959):
-        1 if its errors do not depend on the model, above 1 if it makes the same ones.
+        The odds of an error of the judge where the model errs, divided by the odds where the model is right (Mantel and
+        Haenszel 1959): 1 if errors of the judge do not depend on the model, above 1 if they coincide with its errors.
     statistic : array, shape (*B,)
-        The statistic of the test that it is 1: chi-squared with one degree of freedom.
+        The statistic of the test whether the odds ratio is 1: chi-squared with a single degree of freedom.
     p_value : array, shape (*B,)
-        Its p-value; NaN where no class has errors of both and correct labels of both.
+        The p-value of the test; NaN unless both have errors and correct labels in the same class.
     """
 
     matrix: Array
@@ -36,19 +36,19 @@ class JudgeQuality(NamedResult):
 
 
 class LabelsNeeded(NamedResult):
-    """How many labels are needed, as from :func:`matrics.judged.labels_needed`.
+    """The number of labels that are needed, as from :func:`matrics.judged.labels_needed`.
 
     Parameters
     ----------
     labels : array, shape (*B,)
-        The number of labelled samples in all, drawn at random; infinite if all samples would not be enough.
+        The total number of labelled samples, drawn at random; infinite if labels of all samples do not suffice.
     more : array, shape (*B,)
-        How many of them are missing; 0 if there are enough.
+        The number of labels that are missing; 0 if there are enough.
     in_strata : array, shape (*B,)
-        The number in all if the missing ones are drawn as ``allocation`` says.
+        The total number if the missing labels are allocated by ``allocation``.
     allocation : array, shape (*B, n, n) or (*B, n + 1, n)
-        How many samples of each judge's label and prediction to label next. They add up to the missing ones of
-        ``in_strata``; NaN where that is infinite.
+        The number of samples of each judge's label and prediction to label next. The sum is the number of labels that
+        are missing for ``in_strata``; NaN where ``in_strata`` is infinite.
     """
 
     labels: Array

@@ -239,8 +239,7 @@ def f1(t: Table) -> Array:
     >>> matrics.f1([[8, 2], [2, 3]], average="class")
     array([0.8, 0.6])
     """
-    # Each is halved, as the sum could overflow; by a multiplication, which is three times as fast as a division.
-    return t.divide(t.tp, 0.5 * t.true + 0.5 * t.pred)
+    return t.divide(t.tp, t.mean_size)
 
 
 @metric(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +18,7 @@ from matrics._plot.curve_data import (
     CurveLine,
     curve_name,
     equal_values,
+    in_units_of_scores,
     lines_of_scores,
     measures_of,
     read_computed,
@@ -42,6 +44,7 @@ from matrics._plot.lines import (
 from matrics._plot.style import FAINT, tidy
 from matrics._quoting import quoted
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve
+from matrics._ranking.positive import directed
 from matrics._ranking.thresholds import ThresholdCurve
 from matrics._uncertainty.options import check_level
 from matrics._wording import REVERSED, limits, listed, percentage, significant
@@ -106,6 +109,8 @@ class CurveDisplay(LinesDisplay):
         The given threshold that is marked.
     style : {"default", "clinical"}
         How the axes are named.
+    lower_is_positive : bool
+        Whether samples with at most a threshold are predicted as positive, and not those with at least it.
     """
 
     kind: str
@@ -123,6 +128,7 @@ class CurveDisplay(LinesDisplay):
     sides: Classes = TWO
     threshold: float | None = None
     style: PlotStyle = "default"
+    lower_is_positive: bool = False
 
     def panels(self) -> int:
         """The number of measures for several models; otherwise 1."""
@@ -224,7 +230,14 @@ class CurveDisplay(LinesDisplay):
         if self.kind == "precision_recall":
             return steps(line.x, line.y)
         known = np.isfinite(line.x)
-        return steps(line.x[known][::-1], line.y[known][::-1])
+        own = partial(directed, lower_is_positive=self.lower_is_positive)
+        x, y = steps(own(line.x[known])[::-1], line.y[known][::-1])
+        return own(x), y
+
+    def _from(self, threshold: float, digits: int = 3) -> str:
+        """The scores that are predicted as positive: from a threshold on, or up to it."""
+        number = f"{threshold:.{digits}g}"
+        return f"up to {number}" if self.lower_is_positive else f"from {number} on"
 
     def _label(self, line: CurveLine) -> str:
         """The name of a line in the legend, shortened, with its value."""
@@ -244,7 +257,7 @@ class CurveDisplay(LinesDisplay):
         if self.kind == "threshold" and line.best is not None:
             threshold = line.thresholds[line.best]
             value_label += (
-                f" from {threshold:.3g} on" if np.isfinite(threshold) else " where nothing is predicted as positive"
+                f" {self._from(threshold)}" if np.isfinite(threshold) else " where nothing is predicted as positive"
             )
         return value_label
 
@@ -253,12 +266,13 @@ class CurveDisplay(LinesDisplay):
         if self.kind == "threshold" or line.best is None:
             return ""
         if self.best_of is not None:
-            return f"best {self.best_of}: from {line.thresholds[line.best]:.3g} on"
+            return f"best {self.best_of}: {self._from(line.thresholds[line.best])}"
         x, y = (CLINICAL if self.style == "clinical" else RATES)[self.kind]
         at_x = line.x[line.best]
         if x.startswith("1"):
             x, at_x = "specificity", 1 - at_x
-        return f"from {self.threshold:.4g} on: {y} {worded(float(line.y[line.best]))}, {x} {worded(float(at_x))}"
+        where = self._from(float("nan") if self.threshold is None else self.threshold, 4)
+        return f"{where}: {y} {worded(float(line.y[line.best]))}, {x} {worded(float(at_x))}"
 
     def _name_axes(self, axes: Axes, number: int) -> None:
         if self.kind != "threshold":
@@ -266,7 +280,8 @@ class CurveDisplay(LinesDisplay):
             x, y = (f"{name} of {self.positive}" if self.positive else name for name in words)
             axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
             return
-        axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
+        side = "up to this score" if self.lower_is_positive else "from this score on"
+        axes.set_xlabel("threshold" + f": positive {side}" * (self.panels() == 1))
         has_own_name = len(self.measures) == 1 or self.panels() > 1
         axes.set_ylabel(self.measures[number] if has_own_name else "value")
         finite = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
@@ -305,7 +320,7 @@ class CurveDisplay(LinesDisplay):
         if any(np.isfinite(line.low) for line in self.lines[0]):
             sentences.append(f"Brackets have {0.95 if self.level is None else self.level:.0%} limits.")
         reversed_ = [line.name or "the curve" for line in self.lines[0] if self.kind == "roc" and line.high < 0.5]
-        sentences += [f"{listed(reversed_)}: {REVERSED}."] * bool(reversed_)
+        sentences += [f"{listed(reversed_)}: {REVERSED} (lower_is_positive=True)."] * bool(reversed_)
         if self.level is not None:
             sentences.append(
                 f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
@@ -319,7 +334,7 @@ class CurveDisplay(LinesDisplay):
         values = "; ".join(part for part in (self._value_label(line), self._mark_label(line)) if part)
         label = ": ".join(part for part in (line.name, values) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
-            label = f"{panel} of {line.name}: best {worded(line.summary)} from {line.thresholds[line.best]:.3g} on"
+            label = f"{panel} of {line.name}: best {worded(line.summary)} {self._from(line.thresholds[line.best])}"
         return label
 
 
@@ -331,6 +346,7 @@ def curve(
     names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
+    lower_is_positive: bool = False,
     iso: str | Metric | bool | None = None,
     best: str | Metric | bool | None = None,
     threshold: float | None = None,
@@ -366,6 +382,9 @@ def curve(
     positive : str or int, optional
         The label of the positive class, against the rest: a label of ``y_true``, or of ``class_names`` if given. Class
         1 if left out, or of n classes each against the rest.
+    lower_is_positive : bool, default False
+        Whether scores are lower in the positive class, as those of a test whose low values mean an illness. For scores
+        of a single class. A computed curve has to be of such scores.
     iso : str, Metric or bool, optional
         Behind a ROC or a precision-recall curve: lines on which this measure has the same value, for the share of
         positive samples of the data. F1 for precision and recall if left out; False for none.
@@ -373,8 +392,9 @@ def curve(
         The measure whose best threshold is marked. The measure itself against the threshold if left out, and none on
         other curves; False for none.
     threshold : float, optional
-        Samples with at least this score are predicted as positive: its point on a ROC or a precision-recall curve is
-        marked, in place of the best threshold of a measure.
+        Samples with at least this score are predicted as positive, or with at most this score where
+        ``lower_is_positive``: its point on a ROC or a precision-recall curve is marked, in place of the best threshold
+        of a measure.
     style : {"default", "clinical"}, default "default"
         How the axes of a ROC or a precision-recall curve are named: by false positive rate and recall, or as in
         clinical studies by 1 minus specificity, sensitivity and positive predictive value.
@@ -421,12 +441,12 @@ def curve(
         raise ArgumentError("style", f"expected 'default' or 'clinical', got {quoted(style)}")
     if y_score is None:
         refuse_with_computed(kind, best, level)
-        curve_kind, measures, models = read_computed(y_true, names)
+        curve_kind, measures, models = read_computed(y_true, names, lower_is_positive=lower_is_positive)
         prevalence, bands, sides = np.nan, None, TWO
     else:
         kind = curve_name(kind)
         level_of_areas = 0.95 if level is None else check_level(level)
-        scores = read_scores(y_true, y_score, names, class_names, positive)
+        scores = read_scores(y_true, y_score, names, class_names, positive, lower_is_positive=lower_is_positive)
         sides = scores[0].sides
         measures = measures_of("roc" if kind is None else kind, sides)
         curve_kind = "threshold" if measures else "roc" if kind is None else str(kind)
@@ -438,23 +458,28 @@ def curve(
         prevalence = shares.pop() if len(shares) == 1 else np.nan
         bands = bands_of_models(scores, curve_kind, measures, level, num, rng) if level is not None else None
     if threshold is not None:
-        models = [[_line_with_mark(line, threshold, curve_kind, best) for line in lines] for lines in models]
+        own = _checked_threshold(threshold, curve_kind, best)
+        own = directed(own, lower_is_positive=lower_is_positive)
+        models = [[line if line.problem else with_mark(line, own) for line in lines] for lines in models]
+    if lower_is_positive:
+        models = [[in_units_of_scores(line, curve_kind) for line in lines] for lines in models]
+        bands = bands and [[in_units_of_scores(band, curve_kind) for band in of_model] for of_model in bands]
     display = _display(
         curve_kind, measures, models, bands, prevalence, equal_values(iso, curve_kind, prevalence, sides), level,
         best.title(sides) if isinstance(best, Metric) else None,
     )  # fmt: skip
     display.sides, display.positive = sides, "" if positive is None else sides.name(1)
-    display.threshold, display.style = threshold, style
+    display.threshold, display.style, display.lower_is_positive = threshold, style, lower_is_positive
     return display.plot(ax, width=width)
 
 
-def _line_with_mark(line: CurveLine, threshold: Any, kind: str, best: Any) -> CurveLine:
+def _checked_threshold(threshold: Any, kind: str, best: Any) -> float:
     if kind == "threshold" or not (best is None or best is False):
         other = "measures against the threshold" if kind == "threshold" else "best="
         raise ArgumentError("threshold", f"expected None with {other}, got {quoted(threshold)}")
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not np.isfinite(float(threshold)):
         raise ArgumentError("threshold", f"expected a finite number, got {quoted(threshold)}")
-    return line if line.problem else with_mark(line, float(threshold))
+    return float(threshold)
 
 
 def _display(  # noqa: PLR0917 (the fields of a display)

@@ -16,7 +16,7 @@ from matrics._quoting import quoted
 from matrics._ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
 from matrics._ranking.inference.interval import interval
 from matrics._ranking.inputs import ScoredSamples, read
-from matrics._ranking.positive import two_classes
+from matrics._ranking.positive import directed, two_classes
 from matrics._ranking.rows import as_rows
 from matrics._ranking.thresholds import ThresholdCurve, threshold_curve
 from matrics._scoring.score import resolve
@@ -27,6 +27,7 @@ __all__ = [
     "CurveScores",
     "curve_name",
     "equal_values",
+    "in_units_of_scores",
     "index_of",
     "lines_of_scores",
     "measures_of",
@@ -105,8 +106,12 @@ def read_scores(
     names: Sequence[str] | None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
+    *,
+    lower_is_positive: bool = False,
 ) -> list[CurveScores]:
     """The scores of each model, or of each class against the rest, with names; with ``positive`` only of that class.
+
+    Scores that are lower in the positive class have the other sign.
 
     Raises
     ------
@@ -114,23 +119,28 @@ def read_scores(
         Names, labels and scores do not fit.
     """
     if not isinstance(y_score, Mapping):
-        return _read_model(y_true, y_score, names, class_names, positive)
+        return _read_model(y_true, y_score, names, class_names, positive, lower_is_positive)
     if not y_score:
         raise ValueError("y_score: expected the scores of at least one model, got an empty mapping")
     if names is not None:
         raise ValueError("names: expected None, as the keys of y_score are the names")
     models: list[CurveScores] = []
     for key, scores in y_score.items():
-        parts = _read_model(y_true, scores, None, class_names, positive)
+        parts = _read_model(y_true, scores, None, class_names, positive, lower_is_positive)
         named = [part._replace(name=f"{key}, {part.name}" if len(parts) > 1 else str(key)) for part in parts]
         models += named
     return models
 
 
-def _read_model(
-    y_true: Any, y_score: Any, names: Sequence[str] | None, class_names: Sequence[str] | None, positive: Hashable
+def _read_model(  # noqa: PLR0917 (the parameters of read_scores)
+    y_true: Any,
+    y_score: Any,
+    names: Sequence[str] | None,
+    class_names: Sequence[str] | None,
+    positive: Hashable,
+    lower_is_positive: bool,  # noqa: FBT001
 ) -> list[CurveScores]:
-    samples = read(y_true, y_score, positive=index_of(class_names, positive))
+    samples = read(y_true, y_score, positive=index_of(class_names, positive), lower_is_positive=lower_is_positive)
     sides = sides_of(samples, class_names)
     rows, shape = as_rows(samples)
     scores, labels, spoiled = (
@@ -251,6 +261,12 @@ def with_mark(line: CurveLine, threshold: float) -> CurveLine:
     return line._replace(best=max(int(np.count_nonzero(line.thresholds >= threshold)) - 1, 0))
 
 
+def in_units_of_scores(line: Any, kind: str) -> Any:
+    """A line or a band of negated scores, with thresholds in the units of the scores."""
+    fields = ["thresholds"] * hasattr(line, "thresholds") + ["x"] * (kind == "threshold")
+    return line._replace(**{name: -getattr(line, name) for name in fields})
+
+
 def _against_threshold(
     name: str, thresholds: NumPyArray, values: NumPyArray, metric: Metric, *, marks: bool = True
 ) -> CurveLine:
@@ -266,8 +282,12 @@ def _place_of_best(values: NumPyArray, metric: Metric) -> int | None:
     return int(np.nanargmax(values if metric.higher_is_better else -np.asarray(values)))
 
 
-def read_computed(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[str, Metric], list[list[CurveLine]]]:
+def read_computed(
+    curves: Any, names: Sequence[str] | None, *, lower_is_positive: bool = False
+) -> tuple[str, dict[str, Metric], list[list[CurveLine]]]:
     """The kind, the measures and the lines of a computed curve, or of a mapping of names to computed curves.
+
+    Thresholds of scores that are lower in the positive class have the other sign.
 
     Raises
     ------
@@ -277,7 +297,7 @@ def read_computed(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[s
         The curves are of different kinds, or names do not fit.
     """
     if isinstance(curves, Mapping) and curves and names is None:
-        parts = [read_computed(curve, None) for curve in curves.values()]
+        parts = [read_computed(curve, None, lower_is_positive=lower_is_positive) for curve in curves.values()]
         if len({(kind, tuple(measures)) for kind, measures, _ in parts}) > 1:
             raise ValueError("y_true: expected curves of the same kind and of the same measures, got different kinds")
         lines = [
@@ -287,7 +307,7 @@ def read_computed(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[s
         ]
         return *parts[0][:2], lines
     if isinstance(curves, ThresholdCurve):
-        thresholds = on_host("thresholds", curves.thresholds)
+        thresholds = directed(on_host("thresholds", curves.thresholds), lower_is_positive=lower_is_positive)
         values = {name: on_host("values", value) for name, value in curves.values.items()}
         flat = thresholds.reshape(-1, thresholds.shape[-1])
         measures: dict[str, Metric] = {}
@@ -316,6 +336,7 @@ def read_computed(curves: Any, names: Sequence[str] | None) -> tuple[str, dict[s
             f"PrecisionRecallCurve, or a mapping of names to such curves, got {type(curves).__name__}"
         )
     first, second, thresholds = (on_host("curve", part) for part in curves)
+    thresholds = directed(thresholds, lower_is_positive=lower_is_positive)
     x, y = (first, second) if isinstance(curves, RocCurve) else (second, first)
     flat_x, flat_y, flat = (part.reshape(-1, part.shape[-1]) for part in (x, y, thresholds))
     titles = _checked_names(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])

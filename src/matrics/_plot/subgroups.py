@@ -13,7 +13,8 @@ from matrics._plot.heat_map import short_name
 from matrics._plot.style import INK, SMALL, tidy
 from matrics._quoting import quoted
 from matrics._tables.diagnostic_groups import DiagnosticGroups
-from matrics._tables.diagnostic_results import DiagnosticTable, as_fraction
+from matrics._tables.diagnostic_results import DiagnosticTable
+from matrics._tables.paper import as_fraction
 from matrics._wording import in_percent, limits, rounded
 
 if TYPE_CHECKING:

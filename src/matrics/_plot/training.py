@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._catalogue.naming import title_of
+from matrics._catalogue.of_scores import name_of
 from matrics._catalogue.registry import get_metric
 from matrics._plot.history import TrainingRun, read_runs
 from matrics._plot.lines import (
@@ -24,6 +25,7 @@ from matrics._plot.lines import (
 )
 from matrics._plot.style import INK, Style, styles, tidy
 from matrics._quoting import quoted
+from matrics._ranking.state_names import BOUNDED, HITS
 from matrics._wording import significant
 from matrics.typing import NumPyArray
 
@@ -34,7 +36,7 @@ __all__ = ["TrainingDisplay", "training"]
 
 MOST_PANELS = 12
 LOWER_IS_BETTER = ("loss", "error", "brier_score", "cross_entropy", "perplexity")
-HIGHER_IS_BETTER = ("roc_auc", "average_precision", "accuracy")
+HIGHER_IS_BETTER = (*BOUNDED, *HITS, "accuracy")
 
 
 @dataclass(eq=False, repr=False)
@@ -262,7 +264,7 @@ def direction_of(name: str) -> bool | None:
     """Whether higher values are better, from the parts of a name such as ``val/recall/cat``; None if unknown."""
     for title in reversed(name.replace("_loss", "/loss").split("/")):
         part = re.split(", | of ", title)[0]  # recall, macro; recall of cat
-        if part in HIGHER_IS_BETTER:
+        if name_of(part) in HIGHER_IS_BETTER:
             return True
         if part.endswith(LOWER_IS_BETTER):
             return False

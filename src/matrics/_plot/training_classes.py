@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics._catalogue.naming import title_of
-from matrics._catalogue.of_scores import spec_of
+from matrics._catalogue.of_scores import name_of, spec_of
 from matrics._catalogue.registry import get_metric
 from matrics._engine.results import NamedResult
 from matrics._plot.display import Display
@@ -19,6 +19,7 @@ from matrics._plot.inputs import host_stack, names_of_classes
 from matrics._plot.style import BLUES, INK, SMALL, blend, tidy
 from matrics._plot.training import direction_of
 from matrics._quoting import quoted
+from matrics._ranking.state_names import BOUNDED, HITS
 from matrics._scoring.score import score
 from matrics._wording import significant
 from matrics.typing import NumPyArray
@@ -30,7 +31,7 @@ __all__ = ["Forgotten", "TrainingClassesDisplay", "training_classes"]
 
 LIMITS = ("low", "high")
 # Measures of scores with values of classes, which cannot be computed from a matrix.
-OF_SCORES = ("roc_auc", "average_precision", "top_k_accuracy", "top_k_recall")
+OF_SCORES = (*BOUNDED, *HITS)
 
 
 class Forgotten(NamedResult):
@@ -328,7 +329,7 @@ def _canonical_name(name: str) -> str | None:
         measure = get_metric(name.partition("@")[0])
     except (TypeError, ValueError):
         spec = spec_of(name)
-        return spec if spec.partition("(")[0] in OF_SCORES else None
+        return spec if name_of(spec) in OF_SCORES else None
     return name if name.startswith(measure.name) else measure.name
 
 

@@ -29,7 +29,7 @@ class Bounded(NamedResult):
 
 
 class BoundedBins(NamedTuple):
-    """The counts from which areas are computed: floats, with the highest bin first."""
+    """The counts from which measures are computed: floats, with the highest bin first."""
 
     positives: Array  # (*B, K)
     negatives: Array
@@ -51,8 +51,8 @@ def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     """
     xp = backend.xp
     # The product might overflow in float32, so the negatives are scaled before it, and the positives after it.
-    share = bins.negatives / _nonzero(bins.all_negatives, xp)
-    twice_the_positives = 2 * _nonzero(bins.all_positives, xp)[..., 0]
+    share = bins.negatives / nonzero(bins.all_negatives, xp)
+    twice_the_positives = 2 * nonzero(bins.all_positives, xp)[..., 0]
     value = _sum(share * (bins.positives_above + bins.positives_upto), backend) / twice_the_positives
     of_bin = share * bins.positives
     half_width = (
@@ -79,13 +79,13 @@ def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array]
     """
     xp = backend.xp
     p, positives_upto, negatives = bins.positives, bins.positives_upto, bins.negatives_upto
-    num_positives = _nonzero(bins.all_positives, xp)
+    num_positives = nonzero(bins.all_positives, xp)
     share = p / num_positives
     value, high = (
-        share * (positives_upto / _nonzero(positives_upto + x, xp)) for x in (negatives, bins.negatives_above)
+        share * (positives_upto / nonzero(positives_upto + x, xp)) for x in (negatives, bins.negatives_above)
     )
     below = bins.positives_above + negatives
-    below = below + 0.5 if bins.has_units else _nonzero(below, xp)  # 0 only if there are no negatives either
+    below = below + 0.5 if bins.has_units else nonzero(below, xp)  # 0 only if there are no negatives either
     low = (p - negatives * xp.log1p(p / below)) / num_positives
     if bins.has_units:
         low = xp.where(p == 1, value, low)
@@ -95,44 +95,52 @@ def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array]
 
 
 def average_of(
-    areas: list[Array], weights: Array | None, zero_division: float, is_defined: Array, backend: Standard
+    measures: list[Array],
+    weights: Array | None,
+    zero_division: float,
+    is_defined: Array,
+    backend: Standard,
+    *,
+    highest: float = 1.0,
 ) -> list[Array]:
     """Values (*B, n) averaged over classes, with or without weights; undefined values are left out.
 
-    If ``zero_division`` is a number, it replaces undefined values, and all values count.
+    If ``zero_division`` is a number, it replaces undefined values, and all values count. ``highest`` is the highest
+    value that the measure may have.
     """
     xp = backend.xp
     if is_nan(zero_division):
-        weights_used = xp.astype(is_defined, areas[0].dtype)
+        weights_used = xp.astype(is_defined, measures[0].dtype)
     else:
-        weights_used = xp.ones_like(areas[0])
-        areas = [xp.where(is_defined, area, zero_division) for area in areas]
+        weights_used = xp.ones_like(measures[0])
+        measures = [xp.where(is_defined, part, zero_division) for part in measures]
     if weights is not None:
         weights_used = weights_used * weights
     total = tree_sum(weights_used, xp)[..., None]
-    share = weights_used / _nonzero(total, xp)
-    means = [tree_sum(xp.where(weights_used > 0, area, 0) * share, xp) for area in areas]
+    share = weights_used / nonzero(total, xp)
+    means = [tree_sum(xp.where(weights_used > 0, part, 0) * share, xp) for part in measures]
     if not is_nan(zero_division):
-        return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, 1.0)))
-    means = widened(means, share.shape[-1], backend)
+        return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, highest)))
+    means = widened(means, share.shape[-1], backend, (0.0, highest))
     return [xp.where(total[..., 0] > 0, mean, math.nan) for mean in means]
 
 
 def widened(
-    areas: list[Array], length: int, backend: Standard, range_of_values: tuple[float, float] = (0.0, 1.0)
+    measures: list[Array], length: int, backend: Standard, range_of_values: tuple[float, float] = (0.0, 1.0)
 ) -> list[Array]:
     """Limits moved apart by more than the rounding error: as many ulps of 1 as the sum has steps, plus 16.
 
     No term exceeds its share of the samples, and the shares add up to 1. The error of each term is a few ulps of its
-    share, and a pairwise sum adds half an ulp in each step.
+    share, and a pairwise sum adds half an ulp in each step. Values above 1 have errors that are as many times larger.
     """
     xp = backend.xp
-    value, low, high = areas
+    value, low, high = measures
     margin = (length.bit_length() + 16) * float(xp.finfo(value.dtype).eps)
+    scale = 1.0 if range_of_values[1] <= 1 else backend.clamped(high, 1, None)
     return [
         value,
-        backend.clamped(low - margin, range_of_values[0], None),
-        backend.clamped(high + margin, None, range_of_values[1]),
+        backend.clamped(low - margin * scale, range_of_values[0], None),
+        backend.clamped(high + margin * scale, None, range_of_values[1]),
     ]
 
 
@@ -157,6 +165,6 @@ def _sum(x: Array, backend: Standard) -> Array:
     return np.sum(x, axis=-1) if backend.looking_is_free else tree_sum(x, backend.xp)
 
 
-def _nonzero(x: Array, xp: Any) -> Array:
+def nonzero(x: Array, xp: Any) -> Array:
     """Divisors, with 1 in place of 0; a dividend is 0 there as well."""
     return x + xp.astype(x == 0, x.dtype)

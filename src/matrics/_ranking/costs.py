@@ -8,7 +8,7 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, on_host
 from matrics._errors import ArgumentError
-from matrics._quoting import quoted
+from matrics._quoting import quoted, split_outside
 from matrics._ranking.inputs import ScoredSamples
 
 #: The name of the measure.
@@ -42,6 +42,22 @@ def read_costs(samples: ScoredSamples, false_negative: Any, false_positive: Any)
     cost = np.where(positive, *costs)
     weight = cost if samples.weight is None else cost * samples.weight
     return samples._replace(weight=np.where(kept, weight, 0), is_weighted=True)
+
+
+def others_than_cost(metrics: Any, *, has_costs: bool) -> Any:
+    """The metrics without the name of the cost, or None without others; the name raises an error without costs."""
+    items = [metrics] if isinstance(metrics, str) else metrics
+    if not isinstance(items, (list, tuple, set, frozenset)):
+        return metrics
+    names = [part for item in items for part in (split_outside(item) if isinstance(item, str) else [item])]
+    others = [name for name in names if not isinstance(name, str) or name.strip() != COST]
+    if len(others) == len(names):
+        return metrics
+    if not has_costs:
+        raise ArgumentError(
+            "metrics", "expected a measure other than 'cost', which needs cost_false_negative= and cost_false_positive="
+        )
+    return others or None
 
 
 def cost_of(cm: Array) -> Array:

@@ -10,12 +10,12 @@ from matrics._arrays import Array, as_arrays
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options, evaluate
-from matrics._ranking.areas_of_state import Areas, matrices, thresholds
-from matrics._ranking.averages import Average, check_average
+from matrics._ranking.areas_of_state import matrices, thresholds
+from matrics._ranking.averages import check_average
 from matrics._ranking.batches import read_batch
 from matrics._ranking.binned_calibration import Calibration
 from matrics._ranking.bins import make_edges
-from matrics._ranking.bounds import Bounded
+from matrics._ranking.bounded_measures import BoundedMeasures
 from matrics._ranking.calibration import Reliability
 from matrics._ranking.leaves import Contents, ScoreLeaves, check_same, empty, has_shapes, merged, with_batch
 from matrics._ranking.probability_bins import Of
@@ -27,11 +27,12 @@ from matrics._states.leaves import RunningState, add_dropped, refuse_narrow, ref
 from matrics.typing import ArrayLike
 
 
-class ScoreState(RunningState, ScoreLeaves):
+class ScoreState(RunningState, BoundedMeasures, ScoreLeaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
     A state stores counts of buckets instead of all scores. The areas under the ROC curve and (as average precision)
-    under the precision-recall curve follow from the counts, with guaranteed bounds. A bucket holds the scores that
+    under the precision-recall curve, and measures of the k highest scores, follow from the counts, with guaranteed
+    bounds. A bucket holds the scores that
     agree in their leading bits. So its width is proportional to the score, and the range of the scores need not be
     known. Calibration, measures at thresholds, losses and top-k measures have counters of their own, and are exact.
 
@@ -295,7 +296,7 @@ class ScoreState(RunningState, ScoreLeaves):
             :func:`matrics.list_metrics`), specs (``"recall:class"``, ``"recall[1]"``, ``"fbeta(beta=2):weighted"``; see
             :func:`matrics.get_metric`), or metrics. A string may contain several of these, separated by commas. A
             per-class measure without an average is the value of class 1. Values of the scores are the methods of the
-            state, by any of their names: ``auroc``, ``ece:class_wise``, ``top5``.
+            state, by any of their names: ``auroc``, ``ece:class_wise``, ``top5``, ``precision_at_k(k=100)``.
         zero_division : float, default NaN
             The value of undefined measures (0/0).
         invalid : {"warn", "raise", "nan"}
@@ -310,7 +311,7 @@ class ScoreState(RunningState, ScoreLeaves):
         -------
         dict of str to array
             Keyed by metric, as given: shape (*B, E + 2), or (*B, n, E + 2) of each class against the rest. Values of
-            the scores come last, in the shape of their methods; areas without their bounds.
+            the scores come last, in the shape of their methods; without bounds.
 
         Examples
         --------
@@ -337,78 +338,6 @@ class ScoreState(RunningState, ScoreLeaves):
             return dict(zip(measures, results, strict=True))
 
         return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid) | values
-
-    def roc_auc(self, *, average: Average | None = "auto", zero_division: float = math.nan) -> Bounded:
-        """The area under the ROC curve, with bounds that contain the area of the exact scores.
-
-        Parameters
-        ----------
-        average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            Of class scores: ``"auto"`` is the area of class 1 of two, and the mean of those of more classes, each
-            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the area of all scores
-            together, or each (``None`` or ``"class"``). Undefined areas are left out of means. Without classes it has
-            no meaning.
-        zero_division : float, default NaN
-            The value without positives or without negatives.
-
-        Returns
-        -------
-        Bounded
-            ``value``, in which a pair within a bin counts ½, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average=None``.
-
-        Notes
-        -----
-        The limits hold for any order inside each bucket, and are attained: low if in each bucket the negatives have the
-        higher scores, high if the positives have. The scores 0, 1, -inf and inf have buckets of their own, and in these
-        pairs count half. If every score is the first number of its bucket, as float16 and bfloat16 scores are with 10
-        bits or more, equal scores are known to be equal, and the area is exact. The limits are moved apart by some ulps
-        of 1, more than all errors of rounding; with weights they hold for the sums in the state.
-
-        Examples
-        --------
-        >>> import matrics
-        >>> state = matrics.ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1]).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
-        >>> [round(float(x), 3) for x in state.roc_auc()]
-        [0.625, 0.5, 0.75]
-        """
-        return Areas(self).bounded("roc_auc", average, zero_division)
-
-    def average_precision(self, *, average: Average | None = "auto", zero_division: float = math.nan) -> Bounded:
-        """The average precision, with bounds that contain the value of the exact scores.
-
-        It is the sum, over thresholds, of the precision times the increase of recall, as in scikit-learn.
-
-        Parameters
-        ----------
-        average : {"auto", "macro", "weighted", "micro", "class"} or None, default "auto"
-            Of class scores: ``"auto"`` is the value of class 1 of two, and the mean of those of more classes, each
-            against the rest. Otherwise that mean, the mean weighted by numbers of true samples, the value of all scores
-            together, or each (``None`` or ``"class"``). Undefined values are left out of means. Without classes it has
-            no meaning.
-        zero_division : float, default NaN
-            The value without positives.
-
-        Returns
-        -------
-        Bounded
-            ``value``, in which all scores of a bucket count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average=None``.
-
-        Notes
-        -----
-        The value is highest if the positives of each bucket have equal scores, above those of its negatives, and lowest
-        if they have different scores, below those of its negatives. The lower limit replaces a sum by a logarithm, and
-        so is slightly lower.
-
-        Examples
-        --------
-        >>> import matrics
-        >>> state = matrics.ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1]).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
-        >>> [round(float(x), 3) for x in state.average_precision()]
-        [0.75, 0.75, 0.833]
-        """
-        return Areas(self).bounded("average_precision", average, zero_division)
 
     def reliability_curve(self, *, of: Of | None = None) -> Reliability:
         """The mean probability and the share of positives in bins of equal width.

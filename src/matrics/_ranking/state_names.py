@@ -1,4 +1,4 @@
-"""The names of the measures of scores that a ScoreState computes: areas, calibration, losses and hits."""
+"""The names of the measures of scores that a ScoreState computes: areas, hits, calibration and losses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from matrics._quoting import quoted, split_outside
 
 CALIBRATION = "expected_calibration_error"
 AREAS = ("roc_auc", "average_precision")
+# Measures of the samples with the k highest scores, which have bounds, as areas do.
+AT_K = ("precision_at_k", "recall_at_k", "lift_at_k")
+BOUNDED = (*AREAS, *AT_K)
 AVERAGES = ("macro", "weighted", "micro", "class")
+# Measures of the k highest scores of the classes of each sample.
 HITS = ("top_k_accuracy", "top_k_recall")
 # The methods of a ScoreState, and the options that may follow a colon in the name.
 METHODS: dict[str, tuple[str, ...]] = {
-    "roc_auc": AVERAGES,
-    "average_precision": AVERAGES,
+    **dict.fromkeys(BOUNDED, AVERAGES),
     CALIBRATION: ("top_label", "class_wise"),
     "log_loss": (),
     "brier_score": (),
@@ -73,10 +76,10 @@ def read_method(key: str, *, has_classes: bool) -> Method:
         allowed = f", possibly followed by :{', :'.join(options)}" if options else " alone"
         raise ValueError(f"metrics: expected {quoted(head)}{allowed}, got {quoted(key)}")
     options_given = options_of(bracket, rest, spec)
-    if (bracket and name not in HITS) or set(options_given) - {"k"}:
-        expected = (
-            f"k= alone in brackets, such as '{name}(k=5)'" if name in HITS else f"{quoted(name)}, without options"
-        )
+    takes_k = name in HITS or name in AT_K
+    if (bracket and not takes_k) or set(options_given) - {"k"} or (name in AT_K and not options_given):
+        example = f"'{name}(k={100 if name in AT_K else 5})'"
+        expected = f"k= alone in brackets, such as {example}" if takes_k else f"{quoted(name)}, without options"
         raise ValueError(f"metrics: expected {expected}, got {quoted(key)}")
     return Method(name, option or None, _numbers(options_given["k"], key) if "k" in options_given else [])
 
@@ -104,8 +107,11 @@ def divided(metrics: Any, functions: Collection[str] = METHODS.keys()) -> tuple[
 def value_of(state: Any, key: str, zero_division: float, *, has_classes: bool) -> Array:
     """The value of a measure: an area without its bounds; hits for the values of k in the name, or for all."""
     name, option, places = read_method(key, has_classes=has_classes)
-    averaged = {} if option is None else {"of" if name == CALIBRATION else "average": option}
-    values = getattr(state, name)(zero_division=zero_division, **averaged)
+    averaged: dict[str, Any] = {} if option is None else {"of" if name == CALIBRATION else "average": option}
+    method, options = getattr(state, name), {"zero_division": zero_division} | averaged
+    if name in AT_K:
+        return _stacked([method(k, **options).value for k in places], -2 if option == "class" else -1)
+    values = method(**options)
     if name in AREAS:
         return values.value
     if not places:
@@ -125,6 +131,9 @@ def value_of(state: Any, key: str, zero_division: float, *, has_classes: bool) -
             f"metrics: expected a state made with top_k={missing[0]} for {quoted(key)}, got top_k={places_kept}"
         )
     axis = -2 if option == "class" else -1
-    rows = [values[(..., places_kept.index(k), *(slice(None),) * (-1 - axis))][()] for k in places]
-    own, _ = as_arrays(values=values)
-    return rows[0] if len(rows) == 1 else own.xp.stack(rows, axis=axis)
+    return _stacked([values[(..., places_kept.index(k), *(slice(None),) * (-1 - axis))][()] for k in places], axis)
+
+
+def _stacked(rows: list[Array], axis: int) -> Array:
+    """The values for several k along an axis; of a single k without this axis."""
+    return rows[0] if len(rows) == 1 else as_arrays(values=rows[0])[0].xp.stack(rows, axis=axis)

@@ -15,7 +15,7 @@ from matrics._counting.labels import label_dtype
 from matrics._engine.evaluation import evaluate
 from matrics._engine.results import NamedResult
 from matrics._errors import ArgumentError
-from matrics._ranking.costs import COST, cost_of, read_costs
+from matrics._ranking.costs import COST, cost_of, others_than_cost, read_costs
 from matrics._ranking.inputs import ScoredSamples, read
 from matrics._ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics._ranking.prevalence import at_shares, read_shares
@@ -179,7 +179,7 @@ def threshold_curve(
     cost_false_negative, cost_false_positive : float or array_like, shape (*B, N), optional
         What it costs if a positive sample is predicted as negative, and the other way round; the same for all samples,
         or a number for each, such as the amount of a payment. The curve then has ``"cost"`` as well, the cost of all
-        errors. Weights multiply costs.
+        errors, also if ``metrics`` does not name it. Weights multiply costs.
     unlabelled_scores : array_like of floating numbers, shape (M,), optional
         The scores of samples whose true label is not known. The measures ``predicted_positives`` and
         ``predicted_negatives`` count these as well; all others are of the samples with labels.
@@ -228,7 +228,8 @@ def threshold_curve(
     costs = read_costs(samples, cost_false_negative, cost_false_positive)
     if costs is not None and shares is not None:
         raise ArgumentError("prevalence", "expected None with costs, which are sums over the samples as they are")
-    measures = resolve_at_thresholds(metrics, samples.classes)
+    others = others_than_cost(metrics, has_costs=costs is not None)
+    measures = {} if others is None else resolve_at_thresholds(others, samples.classes)
     refuse_others(measures, samples)
     costs_of_errors = None
     if costs is not None:

@@ -1,1 +1,1 @@
-"""One page about a data set of predictions, as a function and as a command."""
+"""The report: a page about the predictions of models."""

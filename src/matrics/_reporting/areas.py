@@ -22,34 +22,34 @@ from matrics._wording import listed
 __all__ = ["BINS", "ModelScores", "area_test", "best_area", "model_scores"]
 
 AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
-# Of the calibration error, with equal numbers of samples.
+# The number of bins of the calibration error, which have equal numbers of samples.
 BINS = 15
-# Of more models all differences take too long.
+# With more models, the differences of all pairs take too long.
 MOST_MODELS = 60
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Measures of the scores of a model: of one positive class, or the mean over classes, each against the rest.
+    """Measures of the scores of a model, for a single positive class or as means over all classes (one-vs-rest).
 
     Parameters
     ----------
     model : str
-        Its name.
+        The name of the model.
     roc_auc, low, high : float
         The area under the ROC curve with its limits.
     average_precision : float
-        Of precision over recall.
+        The average precision over all thresholds.
     prevalence : float
         The share of the positive class; NaN for the mean over classes.
     log_loss, brier_score, calibration_error : float
-        Of probabilities; NaN for other scores.
+        Measures of probabilities; NaN for other scores.
     limits : dict of str to tuple of float
-        The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN where there are none.
+        The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN if there are none.
     status : int
-        The code of :class:`matrics.IntervalStatus` of the area.
+        The code of :class:`matrics.IntervalStatus` for the area.
     methods : dict of str to str
-        How the limits of each measure were formed.
+        The method of the limits of each measure.
     """
 
     model: str
@@ -71,17 +71,17 @@ class ModelScores:
         return Limited(self.roc_auc, self.low, self.high, self.status)
 
 
-def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
+def model_scores(data: Data, settings: IntervalSettings) -> list[ModelScores]:
     """The measures of the scores of all models, in the order of the data."""
     if data.scores is None:
         return []
-    return [_of_model(data, k, manner) for k in range(len(data.models))]
+    return [_of_model(data, k, settings) for k in range(len(data.models))]
 
 
-def best_area(data: Data, manner: IntervalSettings) -> str:
-    """Which model has the largest area under the ROC curve, and which are not significantly different; in a sentence.
+def best_area(data: Data, settings: IntervalSettings) -> str:
+    """A sentence on the model with the largest area under the ROC curve and the models not significantly different.
 
-    Empty unless all models have scored the same samples.
+    It is empty unless all models have scored the same samples.
     """
     number = len(data.models)
     if data.scores is None or data.paired is None or not 2 <= number <= MOST_MODELS:
@@ -92,35 +92,35 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     _, values = _sides(data, 0)
     scores = np.stack([_sides(data, k)[1] for k in range(number)])
     labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
-    options: dict[str, Any] = {"level": manner.level, "rng": manner.seed, "clusters": _clusters(data)}
-    found = compare(labels, scores, "roc_auc", **options)["roc_auc"]
-    if np.ptp(found.intervals.estimate) == 0:
+    options: dict[str, Any] = {"level": settings.level, "rng": settings.seed, "clusters": _clusters(data)}
+    comparison = compare(labels, scores, "roc_auc", **options)["roc_auc"]
+    if np.ptp(comparison.intervals.estimate) == 0:
         return "All models have the same area under the ROC curve."
-    best = best_of(found.intervals.estimate, 1)
+    best = best_of(comparison.intervals.estimate, 1)
     if best is None:
         return ""
-    tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
+    tied = [data.models[k] for k in np.flatnonzero(comparison.tied) if k != best]
     same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""
     test = f"{area_test(data)}{', corrected for all pairs' if number > 2 else ''}"
     return f"{data.models[best]} has the largest area under the ROC curve{same} ({test})."
 
 
 def area_test(data: Data) -> str:
-    """The test of areas of models on the same samples, in words."""
+    """The name of the test that compares the areas of models on the same samples."""
     if data.scores is None or len(data.scores.positives) > 1:
         return "a test by the influence of each sample on the mean over classes"
     return "DeLong's test on the same samples" if repeats(data) == 1 else "Obuchowski's test, with samples as clusters"
 
 
-def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
+def _of_model(data: Data, model: int, settings: IntervalSettings) -> ModelScores:
     scores = data.scores
     assert scores is not None  # noqa: S101 (the caller has looked)
     true, values = _sides(data, model)
     has_classes = values.ndim == 2
     names = (*AREAS, *(LOSSES if scores.are_probabilities else ()))
-    # The average of the areas is over the classes that have a column, and one alone is a side.
-    options: dict[str, Any] = {"level": manner.level, "clusters": _clusters(data)}
-    found = interval(true, values, names, **options)
+    # Areas are averaged over the classes that have a column of scores.
+    options: dict[str, Any] = {"level": settings.level, "clusters": _clusters(data)}
+    intervals = interval(true, values, names, **options)
     nan, none = np.float64(math.nan), np.int64(0)
     nothing = Interval(nan, nan, nan, nan, none, none)
     calibration = (
@@ -128,7 +128,7 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
         if scores.are_probabilities
         else math.nan
     )
-    parts = {name: found.get(name, nothing) for name in (*AREAS, *LOSSES)}
+    parts = {name: intervals.get(name, nothing) for name in (*AREAS, *LOSSES)}
     area = parts["roc_auc"]
     return ModelScores(
         model=data.models[model],
@@ -140,7 +140,7 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
         log_loss=float(parts["log_loss"].estimate),
         brier_score=float(parts["brier_score"].estimate),
         calibration_error=calibration,
-        limits={name: (float(one.low), float(one.high)) for name, one in parts.items() if name != "roc_auc"},
+        limits={name: (float(part.low), float(part.high)) for name, part in parts.items() if name != "roc_auc"},
         status=int(area.status),
         methods={
             name: formula_of(measure, "auto") for name, measure in read_measures(names, are_probabilities=True).items()
@@ -149,16 +149,16 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
 
 
 def _sides(data: Data, model: int) -> tuple[Any, Any]:
-    """The labels and scores of a model: of 0 and 1 and one column, or of classes and a column for each."""
+    """The labels and scores of a model: binary labels with a single column, or class labels with a column for each."""
     scores = data.scores
     assert scores is not None  # noqa: S101 (the callers have looked)
     true, values = scores.by_model[model]
     if len(scores.positives) == 1:
         return (true == scores.positives[0]).astype(np.int64), values[:, 0]
-    # The labels have to be the numbers of the columns.
+    # A label is the index of its column.
     return true, values[:, np.argsort(scores.positives)]
 
 
 def _clusters(data: Data) -> Any:
-    """The sample of each prediction, where samples are repeated."""
+    """The sample of each prediction if samples are repeated, else None."""
     return data.paired.samples if data.paired is not None and repeats(data) > 1 else None

@@ -1,4 +1,4 @@
-"""Warnings and notes of a report: few samples, undefined values, different class sizes, random guesses."""
+"""Warnings and notes of a report: few samples, undefined values, different class sizes, random predictions."""
 
 from __future__ import annotations
 
@@ -21,67 +21,67 @@ from matrics.typing import NumPyArray
 __all__ = ["Caution", "cautions"]
 
 FEW_CLASSES = 20
-FEW = 20  # samples of a class, below which limits may miss the truth
+FEW = 20  # samples of a class, below which limits are unreliable
 RARE = 0.001  # p-value below which class proportions count as different
-SHIFT = 0.05  # and the share of samples that would have to change their class
-MOSTLY = 0.8  # share of one class above which accuracy is misleading
-MOST_ALIKE = 5  # groups of models with the same matrix that are named
+SHIFT = 0.05  # share of samples in other classes above which different class proportions matter
+MOSTLY = 0.8  # share of the largest class above which accuracy is misleading
+MOST_ALIKE = 5  # largest number of groups of models with the same matrix that are listed
 MANY_MODELS = 5  # number of models above which the best value is biased upwards by the selection
 
 
 class Caution(NamedTuple):
-    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers.
+    """A warning about a misleading number, or a note on how to read the numbers.
 
-    The first sentence of a warning is a separate field, because names in it may contain full stops. ``about`` is the
-    section of the page with the rows behind it.
+    The first sentence is a separate field, because names in this sentence may contain full stops. ``about`` is the
+    section of the page with the numbers.
     """
 
-    gravity: Literal["warning", "note"]
+    severity: Literal["warning", "note"]
     first: str
     rest: str = ""
     about: str = ""
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """All sentences."""
         return f"{self.first} {self.rest}".rstrip()
 
 
 def cautions(
     data: Data,
-    found: Leaderboard,
+    board: Leaderboard,
     scores: Sequence[ModelScores],
     same: Sequence[Sequence[str]],
-    manner: IntervalSettings,
+    settings: IntervalSettings,
 ) -> list[Caution]:
     """All warnings, the warnings before the notes."""
     notices = [
         *(_about("leaderboard", _few_answers(data)) if data.are_passes else _about("classes", _few_samples(data))),
-        *_about("leaderboard", _undefined(data, found)),
+        *_about("leaderboard", _undefined(data, board)),
         *([] if data.are_passes else _about("matrices", _one_class(data))),
         *([] if data.judged is not None else _about("matrices", _shifts(data))),
         *([] if data.judged is not None else _about("methods", _of_pairing(data))),
         *_about("groups", _of_groups(data)),
-        *_about("leaderboard", _of_the_comparison(data, found)),
-        *([] if data.are_passes else _about("leaderboard", _at_chance(data, manner))),
+        *_about("leaderboard", _of_the_comparison(data, board)),
+        *([] if data.are_passes else _about("leaderboard", _at_chance(data, settings))),
         *_about("scores", _of_scores(data, scores)),
         *([] if data.judged is not None else _about("leaderboard", _alike(data, same))),
     ]
-    if data.are_passes:  # whose page has neither matrices nor classes
+    if data.are_passes:  # the page has neither matrices nor classes
         notices = [
             caution._replace(about="leaderboard") if caution.about == "matrices" else caution for caution in notices
         ]
-    return sorted(notices, key=lambda one: one.gravity != "warning")
+    return sorted(notices, key=lambda caution: caution.severity != "warning")
 
 
 def _about(section: str, notices: Iterator[Caution]) -> Iterator[Caution]:
-    return (one._replace(about=section) for one in notices)
+    return (caution._replace(about=section) for caution in notices)
 
 
 def _few_samples(data: Data) -> Iterator[Caution]:
     smallest = data.sizes.min(axis=0)
     effective = "" if data.weighted is None else "effective "
-    if data.paired is not None and repeats(data) > 1:  # one sample is one, however often it was predicted
+    if data.paired is not None and repeats(data) > 1:  # a sample counts once, even if it was predicted several times
         pairs = np.unique(np.stack([data.paired.true, data.paired.samples]), axis=1)
         smallest = np.bincount(pairs[0], minlength=len(data.classes))
     few = [k for k in np.argsort(smallest, kind="stable") if smallest[k] < FEW]
@@ -110,39 +110,39 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         for k in np.flatnonzero((matrix.sum(axis=0) == 0) & (matrix.sum(axis=1) > 0))
     ]
     if never:
-        yield Caution("warning", f"Never predicted, so that their precision is undefined: {listed(never)}.")
+        yield Caution("warning", f"Classes without predictions, whose precision is undefined: {listed(never)}.")
 
 
 def _few_answers(data: Data) -> Iterator[Caution]:
-    """Few answers that pass or fail: there are no classes, but limits need samples."""
+    """A warning about few answers: these have no classes, but their limits need samples."""
     distinct = float(data.totals.min() / repeats(data))
     if distinct < FEW:
         yield Caution(
             "warning",
-            f"There are fewer than {FEW} answers of a model: {amount(distinct)}.",
+            f"A model has fewer than {FEW} answers: {amount(distinct)}.",
             "Their limits may be too narrow.",
         )
 
 
-def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
-    for name, verdict in found.verdicts.items():
+def _undefined(data: Data, board: Leaderboard) -> Iterator[Caution]:
+    for name, verdict in board.verdicts.items():
         missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
         if missing:
-            reason = found.metrics[name].undefined
+            reason = board.metrics[name].undefined
             yield Caution(
                 "warning",
                 f"{capital(verdict.title)} is undefined for {listed(missing)}.",
-                f"It has no value in these cases: {reason}.",
+                f"It is undefined in these cases: {reason}.",
             )
 
 
-def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
-    """Models whose lower limit is not above the score of a random guess with the same class sizes."""
+def _at_chance(data: Data, settings: IntervalSettings) -> Iterator[Caution]:
+    """A warning about models whose lower limit is not above the value of random predictions with the same shares."""
     totals = np.maximum(data.matrices.sum((-2, -1)), 1)
     if len(data.classes) <= FEW_CLASSES:
-        lows, guessed = _lows(data, "mcc", manner), np.zeros(len(data.models))
-    else:  # the limits of mcc would take long
-        lows = _lows(data, "accuracy", manner)
+        lows, guessed = _lows(data, "mcc", settings), np.zeros(len(data.models))
+    else:  # limits of MCC take long with many classes
+        lows = _lows(data, "accuracy", settings)
         guessed = (data.matrices.sum(-1) * (data.matrices.sum(-2) / totals[:, None])).sum(-1) / totals
     at_chance = lows <= guessed
     names = [data.models[k] for k in np.flatnonzero(at_chance)]
@@ -150,22 +150,22 @@ def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
         yield Caution(
             "warning",
             f"Not significantly better than guessing: {listed(names)}.",
-            "Differences between them may be chance." if len(names) > 1 else "",
+            "Differences between these models may be due to chance." if len(names) > 1 else "",
         )
 
 
-def _lows(data: Data, measure: str, manner: IntervalSettings) -> NumPyArray:
-    """The lower limits of all models; where samples are repeated, those for samples as clusters."""
+def _lows(data: Data, measure: str, settings: IntervalSettings) -> NumPyArray:
+    """The lower limits of all models; repeated samples are treated as clusters."""
     if repeats(data) == 1:
         squares = None if data.weighted is None else data.weighted.squares
-        (one,) = interval(data.matrices, measure, level=manner.level, squared_weights=squares, workers=-1).values()
-        return np.asarray(one.low)
-    found = []
+        (limits,) = interval(data.matrices, measure, level=settings.level, squared_weights=squares, workers=-1).values()
+        return np.asarray(limits.low)
+    lows = []
     for model in range(len(data.models)):
         cells, options = cells_of(data, model)
-        (one,) = interval(cells, measure, level=manner.level, **options).values()
-        found.append(float(one.low))
-    return np.asarray(found)
+        (limits,) = interval(cells, measure, level=settings.level, **options).values()
+        lows.append(float(limits.low))
+    return np.asarray(lows)
 
 
 def _one_class(data: Data) -> Iterator[Caution]:
@@ -175,14 +175,14 @@ def _one_class(data: Data) -> Iterator[Caution]:
         name = short(data.classes[int(sizes.argmax())])
         yield Caution(
             "warning",
-            f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
+            f"{percent(share)} of the samples are of class {name}: always predicting it gives an accuracy of "
             f"{number(share)}.",
             "Prefer balanced accuracy or MCC to accuracy here.",
         )
 
 
 def _shifts(data: Data) -> Iterator[Caution]:
-    if data.weighted is not None:  # tests of counts do not apply to weights
+    if data.weighted is not None:  # the tests need counts
         return
     sizes = data.matrices.sum(axis=-1)
     totals = sizes.sum(axis=-1)
@@ -197,15 +197,15 @@ def _shifts(data: Data) -> Iterator[Caution]:
         yield from _shifted("models", list(data.models), sizes, data.classes)
     groups = shares_of_classes(data)
     column = "" if data.groups is None else short(data.groups.column)
-    # Repeated samples are no more evidence for it than one each; nor are the predictions of several models.
+    # Each sample counts once, as repeated samples and predictions of several models have the same true class.
     times = repeats(data) * (len(data.models) if data.paired is not None or data.same_labels else 1)
     names = [f"{column} {name}" for name, _ in groups]
-    yield from _shifted("groups", names, [one / times for _, one in groups], data.classes)
+    yield from _shifted("groups", names, [counts / times for _, counts in groups], data.classes)
 
 
 def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], classes: Sequence[str]) -> Iterator[Caution]:
-    """Whether the shares of the true classes differ by more than chance, by a test and by a size."""
-    table = np.asarray([one for one in sizes if one.sum() > 0], np.float64)
+    """A warning if the shares of the true classes differ significantly and by a relevant amount."""
+    table = np.asarray([counts for counts in sizes if counts.sum() > 0], np.float64)
     if len(table) < 2 or (table.sum(axis=0) > 0).sum() < 2:
         return
     stats = importlib.import_module("scipy.stats")
@@ -215,14 +215,14 @@ def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], class
     if p_value >= RARE or moved.max() < SHIFT:
         return
     k = int(np.ptp(shares, axis=0).argmax())
-    kept = [name for name, one in zip(names, sizes, strict=True) if one.sum() > 0]
+    kept = [name for name, counts in zip(names, sizes, strict=True) if counts.sum() > 0]
     low, high = int(shares[:, k].argmin()), int(shares[:, k].argmax())
     yield Caution(
         "warning",
-        f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
-        f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
-        f"{short(kept[high])}.",
-        "Do not compare measures that depend on class sizes between them.",
+        f"The shares of the true classes differ significantly between {what}: class {short(classes[k])} is "
+        f"{percent(shares[low, k])} of the samples of {short(kept[low])}, and {percent(shares[high, k])} of the "
+        f"samples of {short(kept[high])}.",
+        "Do not use measures that depend on class sizes for this comparison.",
     )
 
 
@@ -232,22 +232,22 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
         number_of = data.paired.number
         yield Caution(
             "note",
-            f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
-            "sample are not independent: intervals and comparisons treat samples, not rows, as independent. How much "
-            "the trainings themselves vary, such as with seeds and folds, is known from few repeats only.",
+            f"Each model predicted each of the {number_of:,} samples {times:.3g} times. Predictions of the same sample "
+            "are not independent, so intervals and comparisons treat samples, not rows, as independent. Few repeats "
+            "are not enough to estimate the variation between trainings, such as between seeds or folds.",
         )
     if data.same_labels:
         yield Caution(
             "note",
             "All models have the same true labels in the same order, so they probably predicted the same samples. They "
-            "were compared as if the samples were independent, which is less sharp: name the column of the samples "
-            "(paired_on) if there is one.",
+            "were compared as if their samples were different, which detects fewer differences. If a column "
+            "identifies the samples, name it (paired_on).",
         )
     elif data.paired is None and len(data.models) > 1 and data.rows is not None:
         yield Caution(
             "note",
-            "The models were treated as tested on different samples. If samples are shared, or occur several times, "
-            "name the column of the samples (paired_on).",
+            "The models were compared as if their samples were different. If models share samples, or samples occur "
+            "several times, name the column that identifies the samples (paired_on).",
         )
 
 
@@ -263,23 +263,23 @@ def _of_groups(data: Data) -> Iterator[Caution]:
             "warning",
             f"{counted(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
             f"{listed(parts)}.",
-            "Their values are uncertain, and their limits may be too narrow.",
+            "Values of small groups are uncertain, and their limits may be too narrow.",
         )
     if filled.sum() > 2:
         yield Caution(
             "note",
-            f"The best and the worst of {int(filled.sum())} groups differ by chance, too. So the test of their "
-            "difference is corrected for all pairs of groups (Bonferroni).",
+            f"The best and the worst of {int(filled.sum())} groups also differ by chance. The test of their "
+            "difference is therefore corrected for all pairs of groups (Bonferroni).",
         )
     if repeats(data) > 1:
         yield Caution(
             "warning",
-            "Limits of groups treat the predictions of one sample as independent, and are too narrow; "
+            "Limits of groups are too narrow, as they treat the predictions of the same sample as independent; "
             "significant differences between groups may be due to chance.",
         )
 
 
-def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
+def _of_the_comparison(data: Data, board: Leaderboard) -> Iterator[Caution]:
     models = len(data.models)
     if models >= MANY_MODELS:
         yield Caution(
@@ -288,36 +288,36 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
             "too high.",
             "Score the chosen model again on new samples.",
         )
-    if len(found.compared) < models:
-        tied = len(found.tied)
+    if len(board.compared) < models:
+        tied = len(board.tied)
         yield Caution(
-            "warning" if tied == len(found.compared) else "note",
-            f"Only the {len(found.compared)} models with the best {found.title} were compared with each other"
+            "warning" if tied == len(board.compared) else "note",
+            f"Only the {len(board.compared)} models with the best {board.title} were compared with each other"
             + (
-                ", and none of them is significantly worse than the best: some of the others may not be either."
-                if tied == len(found.compared)
+                ", and none of these is significantly worse than the best. Some of the other models may not be either."
+                if tied == len(board.compared)
                 else "."
             ),
         )
-    if 0 < found.num < LEAST_NUM:
+    if 0 < board.num < LEAST_NUM:
         yield Caution(
             "warning",
-            f"Models were compared by {counted(found.num, 'replicate')} only: which differ significantly depends on "
-            "the draw.",
-            f"Take {LEAST_NUM:,} or more (num).",
+            f"Models were compared with only {counted(board.num, 'replicate')}, so the significant differences depend "
+            "on the seed.",
+            f"Use {LEAST_NUM:,} replicates or more (num).",
         )
-    if len(found.judged) < len(found.verdicts):
-        judged = listed(found.titles(found.judged))
-        others = listed(found.titles(name for name in found.verdicts if name not in found.judged))
+    if len(board.judged) < len(board.verdicts):
+        judged = listed(board.titles(board.judged))
+        others = listed(board.titles(name for name in board.verdicts if name not in board.judged))
         yield Caution(
             "note",
             f"With {len(data.classes)} classes, limits and comparisons were computed for {judged} only; "
-            f"for {others} they would take minutes.",
+            f"they would take minutes for {others}.",
         )
-    code = int(max(found.verdict.status[found.compared], default=0))
-    status = next(one for one in IntervalStatus if one == code)
+    code = int(max(board.verdict.status[board.compared], default=0))
+    status = next(member for member in IntervalStatus if member == code)
     if status > IntervalStatus.FEW_SAMPLES:
-        yield Caution("note", f"Limits of {found.title} of at least one model: {status.sentence}.")
+        yield Caution("note", f"Limits of {board.title} of at least one model: {status.sentence}.")
 
 
 def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
@@ -325,18 +325,19 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
         return
     if not data.scores.are_probabilities:
         yield Caution(
-            "note", "The scores are no probabilities, so calibration, log loss and Brier score are not shown."
+            "note", "The scores are not probabilities, so calibration, log loss and Brier score are not shown."
         )
-    unknown = [one.model for one in scores if math.isnan(one.roc_auc)]
+    unknown = [measures.model for measures in scores if math.isnan(measures.roc_auc)]
     if unknown:
         yield Caution(
             "warning",
-            f"The ROC area of {listed(unknown)} is undefined: a class has no samples there, or all of them.",
+            f"The ROC area of {listed(unknown)} is undefined: a class contains none of the samples, or all samples.",
         )
-    infinite = [one.model for one in scores if math.isinf(one.log_loss)]
+    infinite = [measures.model for measures in scores if math.isinf(measures.log_loss)]
     if infinite:
         yield Caution(
-            "warning", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
+            "warning",
+            f"The log loss of {listed(infinite)} is infinite: the true class of a sample had the probability 0.",
         )
     if data.from_scores:
         yield Caution("note", data.from_scores)
@@ -346,14 +347,14 @@ def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
     for family in same:
         yield Caution(
             "note",
-            f"{capital(listed(family))} order all {len(data.models)} models alike: here they are one piece of "
-            f"evidence, not {len(family)}.",
+            f"{capital(listed(family))} rank all {len(data.models)} models in the same order, so here these "
+            f"{len(family)} measures are a single piece of evidence.",
         )
-    seen: dict[bytes, list[str]] = {}
+    by_matrix: dict[bytes, list[str]] = {}
     for name, matrix in zip(data.models, data.matrices, strict=True):
-        seen.setdefault(np.ascontiguousarray(matrix).tobytes(), []).append(name)
-    alike = [names for names in seen.values() if len(names) > 1]
+        by_matrix.setdefault(np.ascontiguousarray(matrix).tobytes(), []).append(name)
+    alike = [names for names in by_matrix.values() if len(names) > 1]
     for names in alike[:MOST_ALIKE]:
         yield Caution("note", f"{listed(names)} have the same confusion matrix: are they the same predictions?")
     if len(alike) > MOST_ALIKE:
-        yield Caution("note", f"So have the models of {len(alike) - MOST_ALIKE} more groups.")
+        yield Caution("note", f"The models of {len(alike) - MOST_ALIKE} more groups also have the same matrix.")

@@ -1,4 +1,4 @@
-"""What changed since an older page: each page has its values as JSON, which a later report reads."""
+"""The changes since an older page: each page contains its values as JSON for later reports."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TEXTS = ("data", "date", "sha256", "first")
 
 @dataclass(frozen=True)
 class Change:
-    """One model in both reports: the old and the new value of each measure that both have."""
+    """A model that is in both reports: the old and the new value of each common measure."""
 
     model: str
     values: list[tuple[float, float]]
 
     @property
-    def is_one(self) -> bool:
-        """Whether any value is another."""
+    def is_different(self) -> bool:
+        """Whether a value differs."""
         return any(_differ(*pair) for pair in self.values)
 
 
@@ -45,11 +45,11 @@ class Changes:
     since : str
         The name of the older page, and the date of its data.
     measures : list of str
-        The measures that both have.
+        The measures of both reports.
     models : list of Change
-        The models that both have, in the order of the new leaderboard.
+        The models of both reports, in the order of the new leaderboard.
     sentences : list of str
-        What changed, in words.
+        The most important changes.
     """
 
     since: str
@@ -58,9 +58,9 @@ class Changes:
     sentences: list[str]
 
 
-def stored_values(data: Data, found: Findings) -> str:
-    """The values of all models as JSON, for the reports that come after this one."""
-    board = found.leaderboard
+def stored_values(data: Data, findings: Findings) -> str:
+    """The values of all models as JSON, for comparisons by later reports."""
+    board = findings.leaderboard
     return json.dumps(
         {
             "data": data.origin.name,
@@ -78,17 +78,17 @@ def stored_values(data: Data, found: Findings) -> str:
     )
 
 
-def changes_since(path: str | Path, data: Data, found: Findings) -> Changes:
-    """The differences between a report on these data and the page of an older one.
+def changes_since(path: str | Path, data: Data, findings: Findings) -> Changes:
+    """The differences between a report on these data and an older page.
 
     Raises
     ------
     ValueError
-        The file is not a page of ``matrics report`` that has its values.
+        The file is not a page of ``matrics report`` with its values.
     """
     path = Path(path)
     old = _read(path)
-    board = found.leaderboard
+    board = findings.leaderboard
     before = dict(zip(old["order"], old["values"], strict=True))
     names = {verdict.label: verdict for verdict in board.verdicts.values()}
     shared = [label for label in old["measures"] if label in names]
@@ -109,42 +109,42 @@ def changes_since(path: str | Path, data: Data, found: Findings) -> Changes:
         since,
         [names[label].title for label in shared],
         models,
-        _sentences(old, data, found, [names[label].title for label in shared], models),
+        _sentences(old, data, findings, [names[label].title for label in shared], models),
     )
 
 
-def _sentences(old: Any, data: Data, found: Findings, measures: list[str], models: list[Change]) -> list[str]:
-    told = []
+def _sentences(old: Any, data: Data, findings: Findings, measures: list[str], models: list[Change]) -> list[str]:
+    sentences = []
     if old["sha256"] == data.origin.checksum:
-        told.append("The data are the same, byte by byte.")
-    board = found.leaderboard
+        sentences.append("The data are identical, byte by byte.")
+    board = findings.leaderboard
     best = data.models[board.order[0]]
     is_ranked = board.verdict.best is not None and board.verdict.label == old["first"] and old["order"]
     if is_ranked and old["order"][0] != best:
-        told.append(f"{short(best)} is best now; it was {short(old['order'][0])}.")
+        sentences.append(f"{short(best)} is the best model now; before, it was {short(old['order'][0])}.")
     for what, names in (
-        ("New", [name for name in data.models if name not in old["order"]]),
-        ("No longer there", [name for name in old["order"] if name not in data.models]),
+        ("New models", [name for name in data.models if name not in old["order"]]),
+        ("Models that are no longer included", [name for name in old["order"] if name not in data.models]),
     ):
         if names:
-            told.append(f"{what}: {listed(names)}.")
+            sentences.append(f"{what}: {listed(names)}.")
     if not measures:
-        told.append("The two reports have no measure in common.")
-    elif models and not any(one.is_one for one in models):
-        told.append("No value of a model that both have is different.")
+        sentences.append("The two reports have no measure in common.")
+    elif models and not any(change.is_different for change in models):
+        sentences.append("No value has changed for the models of both reports.")
     elif models:
-        changed = [one for one in models if one.is_one]
+        changed = [change for change in models if change.is_different]
         pairs = [
-            (_size(pair), measure, one.model, pair)
-            for one in changed
-            for measure, pair in zip(measures, one.values, strict=True)
+            (_size(pair), measure, change.model, pair)
+            for change in changed
+            for measure, pair in zip(measures, change.values, strict=True)
         ]
         _, measure, model, (before, now) = max(pairs, key=lambda pair: pair[0])
-        told.append(
-            f"{counted(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
-            f"{model}, from {number(before)} to {number(now)}."
+        sentences.append(
+            f"Values of {counted(len(changed), 'model')} have changed, of the {len(models):,} in both reports. The "
+            f"largest change is in {measure} of {model}, from {number(before)} to {number(now)}."
         )
-    return told
+    return sentences
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _read(path: Path) -> dict[str, Any]:
             "compare", f"expected a page of at most {MOST_BYTES:,} bytes, got {size:,} bytes: {quoted(str(path))}"
         )
     text = path.read_text("utf-8", errors="replace")
-    # Searched as plain text: a regular expression would begin anew at each tag of a page that has no end.
+    # Plain search: a regular expression takes quadratic time if the end of the element is missing.
     stored, end, _ = text.partition(f'<script type="application/json" id="{ELEMENT}">')[2].partition("</script>")
     values: Any = None
     if len(stored) > MOST_VALUES:
@@ -168,7 +168,7 @@ def _read(path: Path) -> dict[str, Any]:
             values = json.loads(stored)
     if not _is_complete(values):
         raise ArgumentError(
-            "compare", f"expected a page that matrics report has written, with its values, got {quoted(str(path))}"
+            "compare", f"expected a page written by matrics report, with its values, got {quoted(str(path))}"
         )
     return dict(values)
 
@@ -178,11 +178,11 @@ def _is_complete(values: Any) -> bool:
     if not isinstance(values, dict) or not all(isinstance(values.get(name), str) for name in TEXTS):
         return False
     for name in ("order", "measures"):
-        found = values.get(name)
+        texts = values.get(name)
         if (
-            not isinstance(found, list)
-            or not all(isinstance(one, str) for one in found)
-            or len(set(found)) < len(found)
+            not isinstance(texts, list)
+            or not all(isinstance(text, str) for text in texts)
+            or len(set(texts)) < len(texts)
         ):
             return False
     rows = values.get("values")
@@ -193,14 +193,14 @@ def _is_complete(values: Any) -> bool:
     )
 
 
-def _is_value(one: Any) -> bool:
-    if isinstance(one, int) and not isinstance(one, bool):
-        return abs(one) < 2**1000  # and no number that floats do not have
-    return one is None or isinstance(one, float) or one in ("inf", "-inf")
+def _is_value(value: Any) -> bool:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) < 2**1000  # larger integers cannot be converted to floats
+    return value is None or isinstance(value, float) or value in ("inf", "-inf")
 
 
 def _plain(value: float) -> float | str | None:
-    """A number of JSON, which has neither NaN nor infinities."""
+    """A value that JSON can represent, as JSON has neither NaN nor infinities."""
     return None if math.isnan(value) else value if math.isfinite(value) else str(value)
 
 
@@ -209,12 +209,12 @@ def _number(value: float | str | None) -> float:
 
 
 def _size(pair: tuple[float, float]) -> float:
-    """How far apart values are; one that is defined and one that is not are farthest."""
+    """The absolute difference of two values; infinite if a single value is undefined."""
     if pair[0] == pair[1] or (math.isnan(pair[0]) and math.isnan(pair[1])):
         return 0.0
     return math.inf if math.isnan(pair[0]) or math.isnan(pair[1]) else abs(pair[1] - pair[0])
 
 
 def _differ(before: float, now: float) -> bool:
-    """Whether a table shows two values."""
+    """Whether the two values differ as they are printed."""
     return number(before) != number(now)

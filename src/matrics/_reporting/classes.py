@@ -21,18 +21,18 @@ from matrics._uncertainty.interval import interval
 from matrics._wording import amount, counted, joined, number, percent, short
 
 __all__ = [
-    "Blindness",
     "ClassRow",
     "Detection",
     "Limitation",
+    "MeasureProperties",
     "ModelClasses",
     "Winner",
-    "blindness",
     "compared_measures",
     "detection",
     "duplicates",
     "hardest_classes",
     "limitations",
+    "measure_properties",
     "model_classes",
     "winners",
 ]
@@ -44,7 +44,7 @@ IN_WORDS = 3
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One class of one model: its samples, how often it is predicted, and its recall and precision with limits."""
+    """A class of a model: its samples, its predictions, and its recall and precision with limits."""
 
     name: str
     samples: float
@@ -60,17 +60,17 @@ class ModelClasses:
     model: str
     classes: list[ClassRow]
     errors: list[Confusion]
-    left_out: int  # classes that are not among them
-    unit: str = "sample"  # the noun for a row of the data: a prediction, if samples are repeated
+    left_out: int  # number of classes that are not listed
+    unit: str = "sample"  # the noun for a row of the data: "prediction" if samples are repeated
 
     @property
     def sentences(self) -> list[str]:
-        """The three worst classes and the three most frequent errors, in words."""
+        """Sentences on the three worst classes and the three most frequent errors."""
         if not any(row.samples for row in self.classes):
-            return ["It has no samples."]
+            return ["The model has no samples."]
         if not self.errors:
-            return ["It makes no errors on these samples."]
-        told = []
+            return ["The model makes no errors on these samples."]
+        sentences = []
         known = [row for row in self.classes if row.samples > 0 and row.recall.value < 1][:IN_WORDS]
         if known:
             parts = [
@@ -78,17 +78,17 @@ class ModelClasses:
                 f"{counted(row.samples, self.unit)})"
                 for row in known
             ]
-            told.append(f"{'Lowest recalls' if len(known) > 1 else 'Lowest recall'}: {joined(parts)}.")
+            sentences.append(f"{'Lowest recalls' if len(known) > 1 else 'Lowest recall'}: {joined(parts)}.")
         several = "Most frequent errors" if len(self.errors[:IN_WORDS]) > 1 else "Most frequent error"
-        told.append(f"{several}: {joined([self._told(error) for error in self.errors[:IN_WORDS]])}.")
-        return told
+        sentences.append(f"{several}: {joined([self._described(error) for error in self.errors[:IN_WORDS]])}.")
+        return sentences
 
     @property
     def more_errors(self) -> list[str]:
-        """Further frequent errors, in words."""
-        return [f"Class {self._told(error)}." for error in self.errors[IN_WORDS:]]
+        """Sentences on further frequent errors."""
+        return [f"Class {self._described(error)}." for error in self.errors[IN_WORDS:]]
 
-    def _told(self, error: Confusion) -> str:
+    def _described(self, error: Confusion) -> str:
         return (
             f"{short(error.true)} predicted as {short(error.predicted)} in {amount(error.samples)} of "
             f"{counted(_whole(error.samples / error.share), self.unit)} ({percent(error.share)})"
@@ -96,16 +96,16 @@ class ModelClasses:
 
 
 def _whole(samples: float) -> float:
-    """Without what a division adds to a whole number."""
+    """The number without the rounding error that a division adds to a whole number."""
     return round(samples) if abs(samples - round(samples)) < 1e-6 * samples else samples
 
 
-def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClasses:
-    """The classes and the errors of one model."""
+def model_classes(data: Data, model: int, settings: IntervalSettings) -> ModelClasses:
+    """The classes and the errors of a model."""
     matrix = data.matrices[model]
     cells, options = cells_of(data, model)
-    found = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options)
-    recall, precision = found.values()
+    intervals = interval(cells, ["recall:class", "precision:class"], level=settings.level, **options)
+    recall, precision = intervals.values()
     in_order = np.argsort(np.nan_to_num(recall.estimate, nan=np.inf), kind="stable")
     rows = [
         ClassRow(
@@ -122,7 +122,7 @@ def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClas
 
 
 def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
-    """Which classes have the lowest recall in most of the models, in sentences."""
+    """Sentences on the classes that have the lowest recall in several models."""
     if len(models) < 3 or len(data.classes) < 3:
         return []
     recalls = np.asarray(score(data.matrices[list(models)], "recall:class")["recall:class"])
@@ -136,20 +136,20 @@ def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
         return []
     first, *others = often
     name, number_of = short(data.classes[first]), len(known)
-    told = [f"Of the {number_of} models that may be the best, class {name} has the lowest recall in {times[first]}"]
-    return [", ".join([*told, *(f"class {short(data.classes[k])} in {times[k]}" for k in others)]) + "."]
+    parts = [f"Of the {number_of} models that may be the best, class {name} has the lowest recall in {times[first]}"]
+    return [", ".join([*parts, *(f"class {short(data.classes[k])} in {times[k]}" for k in others)]) + "."]
 
 
 @dataclass(frozen=True)
 class Detection:
-    """How well the models detect the positive class of two.
+    """Measures of the detection of a positive class, for data of two classes.
 
     Parameters
     ----------
     positive, negative : str
         The names of the classes.
     names : tuple of str
-        The measures: sensitivity, specificity, PPV, NPV, and the ROC area where there are scores.
+        The measures: sensitivity, specificity, PPV, NPV, and the ROC area if there are scores.
     rows : list of list of Limited
         For each model, in the order of the data, the measures with their limits.
     """
@@ -160,8 +160,8 @@ class Detection:
     rows: list[list[Limited]]
 
 
-def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSettings) -> Detection | None:
-    """The measures of the positive class; None unless there are two classes, one of them positive."""
+def detection(data: Data, scores: Sequence[ModelScores], settings: IntervalSettings) -> Detection | None:
+    """The measures of the positive class; None unless the data have two classes and a positive class."""
     positive = data.known.positive
     if len(data.classes) != 2 or positive is None:
         return None
@@ -169,8 +169,10 @@ def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSetting
     rows = []
     for model in range(len(data.models)):
         cells, options = cells_of(data, model)
-        recall, precision = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options).values()
-        row = [Limited.of(one, k) for one in (recall, precision) for k in (positive, 1 - positive)]
+        recall, precision = interval(
+            cells, ["recall:class", "precision:class"], level=settings.level, **options
+        ).values()
+        row = [Limited.of(limits, k) for limits in (recall, precision) for k in (positive, 1 - positive)]
         if with_areas:
             row.append(scores[model].area)
         rows.append(row)
@@ -178,41 +180,41 @@ def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSetting
     return Detection(short(data.classes[positive]), short(data.classes[1 - positive]), names, rows)
 
 
-# The consequence of a missing property, and of an invariance, for a measure; the most important ones first.
+# The consequences of missing properties and of invariances; the most important come first.
 LACKING = {
-    "chance": "Random predictions get different values for different class sizes",
-    "class_sizes": "The value depends on the class sizes, even if each class is predicted at the same rates",
+    "chance": "The expected value of random predictions depends on the class sizes",
+    "class_sizes": "The value depends on the class sizes, even if the error rates of each class stay the same",
     "correction": "The value can get worse when an error is corrected",
     "error": "The value can get better when an error is added",
-    "one_class_missed": "Missing one of three classes completely gives the worst value",
-    "only_perfect": "Predictions with errors can be as good as perfect ones",
-    "continuity": "One sample of a class that is otherwise empty can change the value much",
+    "one_class_missed": "The value is the worst possible if all samples of one of three classes are misclassified",
+    "only_perfect": "Predictions with errors can have the same value as perfect predictions",
+    "continuity": "A single sample of a class without other samples can change the value by a large amount",
 }
 HAVING = {
-    "true_negatives": "True negatives are ignored (of two classes)",
-    "transposition": "The direction of errors is ignored: true and predicted classes can be exchanged",
+    "true_negatives": "True negatives are ignored (with two classes)",
+    "transposition": "The direction of errors is ignored (true and predicted classes can be exchanged)",
 }
-MOST_BLIND = 4
+MOST_SENTENCES = 4
 
 
 @dataclass(frozen=True)
 class Winner:
-    """The best model by one measure, and whether the best model by the first measure differs significantly from it.
+    """The best model by a measure, and its comparison with the best model by the first measure.
 
     Parameters
     ----------
     measure : str
         The measure.
     model : str
-        Its best model; None if it is undefined for all.
+        The best model by this measure; empty if the measure is undefined for all models.
     value : float
-        The value of that model.
+        The value of the best model.
     value_of_first : float
         The value of the model that is best by the first measure.
     agrees : bool
-        Whether both are the same model, or as good by this measure.
-    is_apart : bool or None
-        Whether they differ significantly by this measure; None if that was not tested.
+        Whether both are the same model, or have the same value of this measure.
+    is_significant : bool or None
+        Whether both differ significantly by this measure; None if the difference was not tested.
     """
 
     measure: str
@@ -220,20 +222,20 @@ class Winner:
     value: float
     value_of_first: float
     agrees: bool
-    is_apart: bool | None
+    is_significant: bool | None
 
 
 @dataclass(frozen=True)
 class Limitation:
-    """What some measures cannot detect: a sentence, and the measures for which it is so."""
+    """A limitation of measures: a sentence, and the measures that have this limitation."""
 
     sentence: str
     measures: list[str]
 
 
 @dataclass(frozen=True)
-class Blindness:
-    """What a measure cannot detect, from its certificate; empty for measures without one."""
+class MeasureProperties:
+    """The limitations of a measure from its certificate; empty for measures without a certificate."""
 
     measure: str
     summary: str
@@ -242,62 +244,62 @@ class Blindness:
     is_certified: bool
 
 
-def winners(data: Data, found: Leaderboard) -> list[Winner]:
+def winners(data: Data, board: Leaderboard) -> list[Winner]:
     """The best model by each measure."""
-    first = found.order[0]
-    told = []
-    for name, verdict in found.verdicts.items():
+    first = board.order[0]
+    best = []
+    for name, verdict in board.verdicts.items():
         if verdict.best is None:
-            told.append(Winner(verdict.title, "", np.nan, np.nan, agrees=True, is_apart=None))
+            best.append(Winner(verdict.title, "", np.nan, np.nan, agrees=True, is_significant=None))
             continue
         value, other = float(verdict.estimate[verdict.best]), float(verdict.estimate[first])
         agrees = verdict.best == first or value == other
-        # A model that was not compared, because it is not among the best by the first measure, has no verdict.
-        tested = name in found.judged and verdict.best in found.compared and first in found.compared
+        # Only the best models by the first measure were compared.
+        tested = name in board.judged and verdict.best in board.compared and first in board.compared
         apart = None if agrees or not tested else not bool(verdict.tied[first])
-        told.append(Winner(verdict.title, data.models[verdict.best], value, other, agrees, apart))
-    return told
+        best.append(Winner(verdict.title, data.models[verdict.best], value, other, agrees, apart))
+    return best
 
 
-def blindness(measure: str, metric: Metric) -> Blindness:
-    """What a measure cannot detect, from its certificate for the mean over classes or for one class."""
+def measure_properties(measure: str, metric: Metric) -> MeasureProperties:
+    """The limitations of a measure, from its certificate for the mean over classes or for a single class."""
     average = None if metric.average == "macro" else metric.average
     spec = key_of(replace(metric, average=average, classes=(), called="", resolved=False))
-    if metric.is_own or spec not in certified():  # one's own, whatever its name
-        return Blindness(measure, metric.summary, _range(metric), [], is_certified=False)
+    if metric.is_own or spec not in certified():  # an own measure may have the name of another
+        return MeasureProperties(measure, metric.summary, _range(metric), [], is_certified=False)
     marks = certified()[spec]
-    told = [text for name, text in LACKING.items() if marks[name] in (FAILS, FAILS_BEYOND_TWO)]
-    told += [text for name, text in HAVING.items() if marks[name] == HOLDS]
-    return Blindness(measure, metric.summary, _range(metric), told[:MOST_BLIND], is_certified=True)
+    sentences = [text for name, text in LACKING.items() if marks[name] in (FAILS, FAILS_BEYOND_TWO)]
+    sentences += [text for name, text in HAVING.items() if marks[name] == HOLDS]
+    return MeasureProperties(measure, metric.summary, _range(metric), sentences[:MOST_SENTENCES], is_certified=True)
 
 
 def _range(metric: Metric) -> str:
-    """Which values there are, and which are good: from −1 to 1, and higher is better."""
+    """A sentence on the range and the direction: "From −1 to 1; higher is better."."""
     ends = range_of(metric).strip("[]()").split(", ")
     between = f"From {' to '.join(ends)}" if len(ends) == 2 else range_of(metric)
     better = {True: "; higher is better", False: "; lower is better", None: ""}[metric.higher_is_better]
     return f"{between.replace('-', '−')}{better}."
 
 
-def limitations(found: Sequence[Blindness]) -> list[Limitation]:
-    """The same by sentences, each told once, those of most measures first."""
+def limitations(properties: Sequence[MeasureProperties]) -> list[Limitation]:
+    """All different limitations with their measures; limitations of many measures come first."""
     measures: dict[str, list[str]] = {}
-    for one in found:
-        for sentence in one.sentences:
-            measures.setdefault(sentence, []).append(one.measure)
-    return sorted((Limitation(*pair) for pair in measures.items()), key=lambda one: -len(one.measures))
+    for of_measure in properties:
+        for sentence in of_measure.sentences:
+            measures.setdefault(sentence, []).append(of_measure.measure)
+    return sorted((Limitation(*pair) for pair in measures.items()), key=lambda limitation: -len(limitation.measures))
 
 
-def compared_measures(data: Data, found: Leaderboard) -> Agreement | None:
-    """How far the measures agree about the models; None with fewer than three of either."""
-    if len(data.models) < 3 or len(found.verdicts) < 3:
+def compared_measures(data: Data, board: Leaderboard) -> Agreement | None:
+    """The agreement of the measures about the models; None with fewer than three models or measures."""
+    if len(data.models) < 3 or len(board.verdicts) < 3:
         return None
-    agreed = agreement(data.matrices, list(found.metrics.values()), workers=-1)
-    return replace(agreed, names=tuple(found.titles(found.metrics)))
+    agreed = agreement(data.matrices, list(board.metrics.values()), workers=-1)
+    return replace(agreed, names=tuple(board.titles(board.metrics)))
 
 
 def duplicates(agreed: Agreement | None) -> list[list[str]]:
-    """Measures that order all models alike."""
+    """The sets of measures that rank all models in the same order."""
     if agreed is None:
         return []
     return [family for family in agreed.families(least_correlation=1.0) if len(family) > 1]

@@ -42,7 +42,7 @@ __all__ = ["Data", "Groups", "Paired", "data_of_matrices", "data_of_table"]
 
 
 class Paired(NamedTuple):
-    """Predictions of all models for the same samples: true classes (N,), predictions (M, N), and samples (N,)."""
+    """Predictions of all models for the same samples: true classes (N,), predictions (M, N) and samples (N,)."""
 
     true: NumPyArray
     pred: NumPyArray
@@ -51,7 +51,7 @@ class Paired(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many samples there are, each counted once."""
+        """The number of distinct samples."""
         return len(np.unique(self.samples))
 
 
@@ -65,7 +65,7 @@ class Weighted(NamedTuple):
     squares : array, shape (M, n, n)
         The matrices of squared weights.
     rows : array of int, shape (M,)
-        How many predictions each model has.
+        The number of predictions of each model.
     samples : array, shape (N,), or None
         The weights of paired samples.
     """
@@ -77,12 +77,12 @@ class Weighted(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """Answers that a judge has graded, and people in part, and the pass rates that follow."""
+    """Answers with grades of a judge, some of them with grades of people, and the corrected pass rates."""
 
     judge: str
     human: str
-    answers: NumPyArray  # (M,)
-    labelled: NumPyArray  # (M,), the answers that people have graded
+    answers: NumPyArray  # (M,), the number of answers
+    labelled: NumPyArray  # (M,), the number of answers that people have graded
     verdict: ModelVerdict
 
 
@@ -96,20 +96,20 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """All that a report is made of.
+    """The input of a report.
 
     Parameters
     ----------
     origin : Origin
         The origin of the data.
     models : tuple of str
-        Their names.
+        The names of the models.
     known : Classes
         The classes: their labels, the positive class, and whether their order is meaningful.
     classes : tuple of str
         The names of the classes.
     matrices : array, shape (M, n, n)
-        One confusion matrix for each model.
+        The confusion matrix of each model.
     rows : int or None
         The number of rows of the table; None for matrices.
     by : str
@@ -123,13 +123,13 @@ class Data:
     scores : Scores or None
         The scores of each model.
     threshold : float or None
-        The score from which on samples were predicted as positive; None if labels were given or several classes scored.
+        The lowest score that predicts the positive class; None with predicted labels or scores of several classes.
     from_scores : str
-        How classes were predicted from scores, in words; empty if there were predicted labels.
+        A sentence on how classes were predicted from scores; empty if there are predicted labels.
     weighted : Weighted or None
         The weights of the samples; the matrices are then sums of weights.
     judged : Judged or None
-        The grades of a judge; the matrices are then corrected ones.
+        The grades of a judge; the matrices are then corrected for its errors.
     """
 
     origin: Origin
@@ -150,7 +150,7 @@ class Data:
 
     @property
     def are_passes(self) -> bool:
-        """Whether the labels only say which answers pass, as in a log: all are to pass, and none has another class."""
+        """Whether the labels are only the results of answers, as in a log: the true class of every answer is "pass"."""
         if self.judged is not None:
             return True
         if not set(self.classes) <= {"pass", "fail"}:
@@ -160,33 +160,33 @@ class Data:
 
     @property
     def unit(self) -> str:
-        """What a row of the data is: a sample, or a prediction if samples are repeated."""
+        """The noun for a row of the data: sample, or prediction if samples are repeated."""
         repeated = self.paired is not None and len(self.paired.samples) > self.paired.number
         unit = "answer" if self.are_passes else "prediction" if repeated else "sample"
         return unit if self.weighted is None else f"weighted {unit}"
 
     @property
     def sizes(self) -> NumPyArray:
-        """The samples of each model in each true class (M, n); with weights, the effective numbers."""
+        """The number of samples of each model in each true class (M, n); effective numbers with weights."""
         sizes: NumPyArray = self.matrices.sum(axis=-1)
         return sizes if self.weighted is None else kish(sizes, self.weighted.squares.sum(axis=-1), NUMPY)
 
     @property
     def totals(self) -> NumPyArray:
-        """The samples of each model (M,), likewise."""
+        """The number of samples of each model (M,); effective numbers with weights."""
         totals: NumPyArray = self.matrices.sum(axis=(-2, -1))
         return totals if self.weighted is None else kish(totals, self.weighted.squares.sum(axis=(-2, -1)), NUMPY)
 
     @property
     def predictions(self) -> NumPyArray:
-        """How many predictions each model has (M,)."""
+        """The number of predictions of each model (M,)."""
         if self.judged is not None:
             return self.judged.answers
-        found: NumPyArray = self.matrices.sum(axis=(-2, -1)) if self.weighted is None else self.weighted.rows
-        return found
+        numbers: NumPyArray = self.matrices.sum(axis=(-2, -1)) if self.weighted is None else self.weighted.rows
+        return numbers
 
     def squares_of(self, models: Any) -> NumPyArray | None:
-        """The squared weights of a model, or of some: what ``interval`` takes with their matrices."""
+        """The squared weights of one or several models, the argument ``squared_weights`` of ``interval``."""
         return None if self.weighted is None else self.weighted.squares[models]
 
 
@@ -197,21 +197,23 @@ def data_of_matrices(
     *,
     positive: Hashable = None,
 ) -> Data:
-    """The data of a mapping of names of models to confusion matrices.
+    """The data from a mapping of names of models to confusion matrices.
 
     Raises
     ------
     ValueError
-        The matrices have different shapes, or a cell is negative or no number.
+        The matrices have different shapes, or a cell is negative, NaN or infinite.
     """
-    found, stack = host_stack(matrices)
-    names = tuple(found or ["all"])
+    keys, stack = host_stack(matrices)
+    names = tuple(keys or ["all"])
     if len(set(names)) < len(names):
-        raise ArgumentError("data", f"expected models of different names, got [{quoted_list(names)}]")
+        raise ArgumentError("data", f"expected models with different names, got [{quoted_list(names)}]")
     invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
     if invalid:
         raise ArgumentError(
-            "data", f"expected counts of at least 0 in all cells, got others in {quoted(names[invalid[0]])}"
+            "data",
+            "expected counts of at least 0 in all cells, got other values in the matrix of "
+            f"{quoted(names[invalid[0]])}",
         )
     origin = origin or origin_of_matrices(names, stack)
     n = stack.shape[-1]
@@ -220,50 +222,50 @@ def data_of_matrices(
     return Data(origin, names, known, names_of_classes(class_names, n), stack)
 
 
-def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = None) -> Data:
-    """The data of a table of labels, one prediction a row.
+def data_of_table(table: Any, names: ReportColumns, origin: Origin | None = None) -> Data:
+    """The data from a table of labels with a single prediction in each row.
 
     Raises
     ------
     TypeError, ValueError
-        A column is not there or has values of another kind, a value is missing, or models that are said to be paired
-        have other samples.
+        A column does not exist or has values of another kind, a value is missing, or the models have different samples
+        although ``paired_on`` names a column.
     """
-    wanted.check()
+    names.check()
     source = open_table("data", table, others="; or a mapping of confusion matrices, or a path")
-    has_labels = wanted.y_pred in source.names or not wanted.y_score
-    labels = [wanted.y_true, *([wanted.y_pred] if has_labels else [])]
-    others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
-    weight = () if wanted.sample_weight is None else (wanted.sample_weight,)
-    columns = source.columns([*labels, *others, *wanted.y_score.values(), *weight])
-    found = {name: coded(name, columns[name]) for name in dict.fromkeys([*labels, *others])}
-    numbers = {name: numbers_of(name, columns[name]) for name in wanted.y_score.values()}
+    has_labels = names.y_pred in source.names or not names.y_score
+    labels = [names.y_true, *([names.y_pred] if has_labels else [])]
+    others = [*names.by, *(name for name in (names.paired_on, names.groups) if name is not None)]
+    weight = () if names.sample_weight is None else (names.sample_weight,)
+    columns = source.columns([*labels, *others, *names.y_score.values(), *weight])
+    coded_columns = {name: coded(name, columns[name]) for name in dict.fromkeys([*labels, *others])}
+    numbers = {name: numbers_of(name, columns[name]) for name in names.y_score.values()}
     weights = None
-    if wanted.sample_weight is not None:
-        weights = numbers[wanted.sample_weight] = _weights(wanted.sample_weight, columns[wanted.sample_weight])
-    rows = len(found[wanted.y_true].codes)
+    if names.sample_weight is not None:
+        weights = numbers[names.sample_weight] = _weights(names.sample_weight, columns[names.sample_weight])
+    rows = len(coded_columns[names.y_true].codes)
     if not rows:
         raise ArgumentError("data", "expected at least one row, got none")
-    models, model_names = _models([found[name] for name in wanted.by], rows)
+    models, model_names = _models([coded_columns[name] for name in names.by], rows)
     known_labels, (true, *codes) = _coded(
-        {name: found[name] for name in labels}, models, wanted.positive, has_warning=origin is None
+        {name: coded_columns[name] for name in labels}, models, names.positive, has_warning=origin is None
     )
     classes = tuple(map(str, known_labels))
-    by = ", ".join(map(str, wanted.by))
+    by = ", ".join(map(str, names.by))
     of_true, *of_pred = (np.bincount(side, minlength=len(classes)) for side in (true, *codes))
     no_rest = apart(classes, of_true, of_pred[0]) if has_labels else ()
-    known = Classes.of(len(classes), known_labels, wanted.positive, apart=no_rest)
-    scores = read_scores(numbers, wanted.y_score, known, true) if wanted.y_score else None
+    known = Classes.of(len(classes), known_labels, names.positive, apart=no_rest)
+    scores = read_scores(numbers, names.y_score, known, true) if names.y_score else None
     if scores is not None and len(scores.positives) == 1 and known.positive is None:
         known = replace(known, positive=scores.positives[0])
     known = replace(known, positive=known.default_positive)
     pred, how = (codes[0], "") if has_labels else predicted(scores, classes)
-    counted = origin or origin_of_columns({str(name): one for name, one in (found | numbers).items()})
+    counted = origin or origin_of_columns({str(name): column for name, column in (coded_columns | numbers).items()})
     number, n = len(model_names), len(classes)
     cells = (models * n + true) * n + pred
     groups = None
-    if wanted.groups is not None:
-        groups = _grouped(str(wanted.groups), found[wanted.groups], cells, number, n)
+    if names.groups is not None:
+        groups = _grouped(str(names.groups), coded_columns[names.groups], cells, number, n)
     _refuse_many(number, n)
     matrices = np.bincount(cells, weights, number * n * n).reshape(number, n, n)
     paired, of_samples, order = (
@@ -271,21 +273,21 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
         None,
         [np.flatnonzero(models == k) for k in range(number)] if scores is not None else [],
     )
-    if wanted.paired_on is not None:
-        column = found[wanted.paired_on]
+    if names.paired_on is not None:
+        column = coded_columns[names.paired_on]
         both = joined(
             *(models, column.codes, true, pred),
             names=model_names,
             sample_names=column.listed(),
-            column=str(wanted.paired_on),
+            column=str(names.paired_on),
             weights=weights,
         )
         of_samples = both.weights
-        paired, order = Paired(both.true, both.pred, both.samples, str(wanted.paired_on)), list(both.rows)
+        paired, order = Paired(both.true, both.pred, both.samples, str(names.paired_on)), list(both.rows)
     weighted = None
     if weights is not None:
         squares = np.bincount(cells, weights**2, number * n * n).reshape(number, n, n)
-        weighted = Weighted(str(wanted.sample_weight), squares, np.bincount(models, minlength=number), of_samples)
+        weighted = Weighted(str(names.sample_weight), squares, np.bincount(models, minlength=number), of_samples)
     return Data(
         origin=counted,
         models=model_names,
@@ -307,18 +309,20 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
 def _coded(
     columns: Mapping[Hashable, Coded], models: NumPyArray, positive: Hashable, *, has_warning: bool
 ) -> tuple[Sequence[Hashable], list[NumPyArray]]:
-    """The labels of the classes, and the class of each row by the true and, if there is one, the predicted label."""
+    """The labels of the classes, and the true and, if there is a column for it, the predicted class of each row."""
     true, *pred = (column.listed() for column in columns.values())
     named = two_names(true, pred[0], positive) if pred else None
     if named is not None:
         sides = zip(columns.values(), (named.of_true, named.of_pred), strict=True)
-        return named.classes, [np.asarray([of[x] for x in one.listed()])[one.codes] for one, of in sides]
-    given = common_order((column.categories, column.listed()) for column in columns.values())
-    labels = given or sorted_labels(list(columns.items()))
+        return named.classes, [
+            np.asarray([codes_of[x] for x in column.listed()])[column.codes] for column, codes_of in sides
+        ]
+    categories = common_order((column.categories, column.listed()) for column in columns.values())
+    labels = categories or sorted_labels(list(columns.items()))
     codes = [class_codes(name, column, labels) for name, column in columns.items()]
-    if pred and not given:
+    if pred and not categories:
         of_row, places = np.divmod(np.unique(models * len(labels) + codes[1]), len(labels))
-        for k in range(int(of_row[-1]) + 1):  # models, of which each may have words of its own
+        for k in range(int(of_row[-1]) + 1):  # each model may use other words for the classes
             of_model = [labels[place] for place in places[of_row == k].tolist()]
             refuse_disjoint(true, of_model, ADVICE_WITH_POSITIVE, tuple(columns))
         if has_warning:
@@ -327,7 +331,7 @@ def _coded(
 
 
 def _weights(name: Any, column: Any) -> NumPyArray:
-    """The weights of all rows. Some of them are above 0."""
+    """The weights of all rows; an error is raised if all are 0."""
     weights: NumPyArray = weights_of(name, column).astype(np.float64)
     if not weights.any():
         raise ValueError(f"column {quoted(name)}: expected weights above 0, got only 0")
@@ -344,7 +348,7 @@ def _models(columns: Sequence[Coded], rows: int) -> tuple[NumPyArray, tuple[str,
     ]
     keys = list(zip(*parts, strict=True))
     names = tuple(", ".join(key) for key in keys)
-    if len(set(names)) < len(names):  # as the values have commas
+    if len(set(names)) < len(names):  # the values contain commas
         names = tuple(", ".join(map(repr, key)) for key in keys)
     return models, names
 

@@ -1,4 +1,4 @@
-"""What a report says: its facts, and what its models, classes, groups and pictures show."""
+"""The contents of a report: facts, sentences, and values of models, classes and groups."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from matrics._reporting.areas import ModelScores, best_area, model_scores
 from matrics._reporting.cautions import Caution, cautions
 from matrics._reporting.classes import (
-    Blindness,
     Detection,
     Limitation,
+    MeasureProperties,
     ModelClasses,
     Winner,
-    blindness,
     compared_measures,
     detection,
     duplicates,
     hardest_classes,
     limitations,
+    measure_properties,
     model_classes,
     winners,
 )
@@ -39,7 +39,7 @@ from matrics._reporting.verdicts import Limited
 from matrics._study.agreement import Agreement
 from matrics._wording import amount, capital, counted, listed, short
 
-__all__ = ["Findings", "facts", "find"]
+__all__ = ["Findings", "compute_findings", "facts"]
 
 
 BEST_MODELS = 3  # models whose classes and groups are shown
@@ -49,36 +49,36 @@ FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings of a report.
+    """The results of a report as plain values.
 
     Parameters
     ----------
     summary : list of str
         Three sentences: the data, the best model, and the first warning.
     read : list of str
-        A description of the data, in sentences.
+        Sentences that describe the data.
     leaderboard : Leaderboard
-        All models by all measures.
+        All measures of all models.
     detection : Detection or None
-        For two classes, one of them positive: sensitivity, specificity and predictive values of all models.
+        Sensitivity, specificity and predictive values of all models, for two classes of which one is positive.
     best : list of int
         The models that are shown in detail, the best first.
     classes : list of ModelClasses
-        What each of these gets wrong.
+        The worst classes and most frequent errors of each of these models.
     hardest : list of str
-        The classes that many models get wrong, in sentences.
+        Sentences on the classes with the lowest recall in several models.
     winners : list of Winner
         The best model by each measure.
-    blindness : list of Blindness
-        What each measure cannot see.
+    measures : list of MeasureProperties
+        The summary, the range and the limitations of each measure.
     limitations : list of Limitation
-        The same, each sentence once, with the measures for which it is so.
+        Each limitation, with the measures that have it.
     agreement : Agreement or None
-        How far the measures agree about the models.
+        The agreement of the measures about the models.
     scores : list of ModelScores
-        Measures of scores.
+        The measures of the scores of each model.
     best_area : str
-        Which model has the largest area under the ROC curve, where all have scored the same samples; or empty.
+        A sentence on the model with the largest area under the ROC curve; empty unless all scored the same samples.
     groups : list of ModelGroups
         The differences between groups.
     cautions : list of Caution
@@ -97,7 +97,7 @@ class Findings:
     classes: list[ModelClasses]
     hardest: list[str]
     winners: list[Winner]
-    blindness: list[Blindness]
+    measures: list[MeasureProperties]
     limitations: list[Limitation]
     agreement: Agreement | None = field(repr=False)
     scores: list[ModelScores]
@@ -108,37 +108,37 @@ class Findings:
     references: list[str]
 
 
-def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Findings:
-    """Compute all of it."""
+def compute_findings(data: Data, metrics: Any, settings: IntervalSettings, version: str) -> Findings:
+    """Compute everything that a report shows."""
     judged = data.judged
     board = (
-        leaderboard(data, metrics, manner) if judged is None else leaderboard_of_judge(data, judged.verdict, metrics)
+        leaderboard(data, metrics, settings) if judged is None else leaderboard_of_judge(data, judged.verdict, metrics)
     )
     best = board.order[: BEST_MODELS if len(data.classes) <= FEW_CLASSES else 2]
     agreed = compared_measures(data, board)
-    scores = model_scores(data, manner)
+    scores = model_scores(data, settings)
     won = winners(data, board)
-    notices = cautions(data, board, scores, duplicates(agreed), manner)
-    blind = [blindness(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
+    notices = cautions(data, board, scores, duplicates(agreed), settings)
+    measures = [measure_properties(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
     if data.are_passes:
-        blind = [replace(of, summary=SHARE_OF_PASSES) if of.measure == PASS_RATE else of for of in blind]
-    of_areas = best_area(data, manner)
-    paragraph, references = methods(data, board, manner, version, scores, compares_areas=bool(of_areas))
+        measures = [replace(of, summary=SHARE_OF_PASSES) if of.measure == PASS_RATE else of for of in measures]
+    of_areas = best_area(data, settings)
+    paragraph, references = methods(data, board, settings, version, scores, compares_areas=bool(of_areas))
     return Findings(
         summary=_summary(data, board, won, notices),
         read=_read(data),
         leaderboard=board,
-        detection=None if data.are_passes else detection(data, scores, manner),
+        detection=None if data.are_passes else detection(data, scores, settings),
         best=best,
-        classes=[] if data.are_passes else [model_classes(data, k, manner) for k in best],
+        classes=[] if data.are_passes else [model_classes(data, k, settings) for k in best],
         hardest=hardest_classes(data, board.tied),
         winners=won,
-        blindness=blind,
-        limitations=[] if data.are_passes else limitations(blind),
+        measures=measures,
+        limitations=[] if data.are_passes else limitations(measures),
         agreement=agreed,
         scores=scores,
         best_area=of_areas,
-        groups=model_groups(data, best, board, manner),
+        groups=model_groups(data, best, board, settings),
         cautions=notices,
         methods=paragraph,
         references=references,
@@ -146,7 +146,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
 
 
 def _summary(data: Data, board: Leaderboard, won: list[Winner], notices: list[Caution]) -> list[str]:
-    """Three sentences."""
+    """The sentences on the data, on the best model and on the warnings."""
     return [_what(data), _which(data, board, won), _beware(notices)]
 
 
@@ -184,29 +184,29 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
         compared = " that was compared" if len(board.compared) < len(data.models) else ""
         compared = " for which it is defined" if undefined else compared
         tied = f", significantly better than every other model{compared}"
-    against = [one.measure for one in won if not one.agrees and one.is_apart]
+    against = [winner.measure for winner in won if not winner.agrees and winner.is_significant]
     also = f"; by {listed(against)} another model is significantly better" if against else ""
     return f"{name} is best, with {value}{tied}{also}."
 
 
 def _beware(notices: list[Caution]) -> str:
-    grave = [one for one in notices if one.gravity == "warning"]
-    if not grave:
+    warnings = [caution for caution in notices if caution.severity == "warning"]
+    if not warnings:
         return "There are no warnings" + ("; the notes explain how to read the numbers." if notices else ".")
-    first = grave[0].first.rstrip(".")
-    rest = f" (and {counted(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
+    first = warnings[0].first.rstrip(".")
+    rest = f" (and {counted(len(warnings) - 1, 'more warning')})" if len(warnings) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
 
 
 def _read(data: Data) -> list[str]:
-    """A description of the data."""
+    """Sentences that describe the data."""
     sizes = data.predictions
     sentences = []
     if data.rows is not None:
-        sentences.append(f"{counted(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        sentences.append(f"{counted(data.rows, 'row')} of {data.origin.name}, each with a single prediction.")
         if data.origin.left_out:
             be = "was" if data.origin.left_out == 1 else "were"
-            sentences.append(f"{counted(data.origin.left_out, 'further row')} without all these values {be} left out.")
+            sentences.append(f"{counted(data.origin.left_out, 'further row')} with missing values {be} left out.")
         if data.by:
             sentences.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
@@ -218,24 +218,26 @@ def _read(data: Data) -> list[str]:
     if data.judged is not None:
         ends = dict.fromkeys(amount(float(end)) for end in (data.judged.labelled.min(), data.judged.labelled.max()))
         sentences.append(
-            f"{data.judged.judge} has graded the answers, and {data.judged.human} {' to '.join(ends)} of each model; "
-            f"the pass rates are corrected for the errors of {data.judged.judge}."
+            f"{data.judged.judge} graded all answers, and {data.judged.human} graded {' to '.join(ends)} of each "
+            f"model; the pass rates are corrected for the errors of {data.judged.judge}."
         )
     if data.paired is not None:
         number_of = data.paired.number
         times = repeats(data)
-        often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
-        sentences.append(f"All models predicted the same {counted(number_of, 'sample')} ({data.paired.column}){often}.")
+        often = f"; each model predicted each sample {times:.3g} times" if times > 1 else ""
+        sentences.append(
+            f"All models predicted the same {counted(number_of, 'sample')} (identified by {data.paired.column}){often}."
+        )
     if data.weighted is not None:
         ends = dict.fromkeys(amount(round(float(end))) for end in (data.totals.min(), data.totals.max()))
         sentences.append(
-            f"Samples are weighted ({data.weighted.column}): a matrix is as sure as one of "
-            f"{' to '.join(ends)} samples of one weight, (Σ w)² / Σ w². Tests of single cells "
-            "and of class sizes, which are those of counts, are left out."
+            f"Samples are weighted (column {data.weighted.column}): the effective number of samples of a model, "
+            f"(Σ w)² / Σ w², is {' to '.join(ends)}. Tests of single cells and of class sizes are left out, as they "
+            "need counts."
         )
     if data.groups is not None:
         sentences.append(
-            f"{counted(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}."
+            f"{counted(len(data.groups.names), 'group')} by {data.groups.column}: {listed(data.groups.names)}."
         )
     if data.scores is not None:
         what = [data.classes[k] for k in data.scores.positives]
@@ -245,7 +247,7 @@ def _read(data: Data) -> list[str]:
 
 
 def facts(data: Data) -> dict[str, str]:
-    """The facts by their names, in the order of the page."""
+    """The facts at the top of the page with their names, in this order."""
     sizes = data.predictions
     if data.paired is not None:
         samples = amount(data.paired.number) + (", the same for all models" * (len(data.models) > 1))
@@ -253,7 +255,7 @@ def facts(data: Data) -> dict[str, str]:
         ends = [amount(float(end)) for end in (sizes.min(), sizes.max())]
         several = " of each model" if len(data.models) > 1 else ""
         samples = ends[0] + several if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}{several}"
-    found = {
+    values = {
         "Data": short(data.origin.name),
         "Date": data.origin.date.partition(" ")[0],
         "Models": amount(len(data.models)),
@@ -262,11 +264,11 @@ def facts(data: Data) -> dict[str, str]:
         "Positive class": "" if data.are_passes else _positive(data),
         "Threshold": "" if data.threshold is None else f"{data.threshold:g}, as no predicted labels were given",
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def _positive(data: Data) -> str:
-    """Its name; of two classes also that there is none, as measures of a class are then averaged over both."""
+    """The name of the positive class; two classes without it have a note, as measures are then averages of both."""
     if data.known.positive is not None:
         return short(data.classes[data.known.positive])
-    return "none: averages are over both classes" if len(data.classes) == 2 else ""
+    return "none (averages are over both classes)" if len(data.classes) == 2 else ""

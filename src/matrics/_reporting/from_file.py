@@ -1,4 +1,4 @@
-"""Read the data of a report from a file: the columns of a table of labels, or matrices with their names."""
+"""Read the data of a report from a file with a table of labels, or with named matrices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReportNames(Names):
 
     @property
     def of_models(self) -> str:
-        """The column that those of several models are in place of."""
+        """The column that is replaced by the columns of several models."""
         return self.pred if self.has_pred else self.scores[0]
 
     @property
@@ -49,7 +49,7 @@ class ReportNames(Names):
 class FileData(NamedTuple):
     """The data of a file: a table of labels, or a mapping of names to matrices with the names of their classes.
 
-    ``sides`` are the true and the predicted labels, which are to be looked at for mistakes.
+    ``sides`` are the true and the predicted labels, which the caller checks for probable mistakes.
     """
 
     data: Any
@@ -59,11 +59,11 @@ class FileData(NamedTuple):
 
 
 def read_file(
-    path: Path, wanted: ReportColumns, *, command: str = "", reading: Mapping[str, Any] | None = None
+    path: Path, names: ReportColumns, *, command: str = "", reading: Mapping[str, Any] | None = None
 ) -> FileData:
-    """Read the columns of a file of labels as a table of pyarrow, or a mapping of names to matrices.
+    """Read the columns of a file of labels as a table of pyarrow, or a file of matrices as a mapping of their names.
 
-    ``reading`` are the fields of :class:`matrics._files.names.Names` that say how rows are read.
+    ``reading`` has the fields of :class:`matrics._files.names.Names` with the options for reading rows.
 
     Raises
     ------
@@ -71,46 +71,49 @@ def read_file(
         The file is standard input, or has neither labels nor matrices.
     """
     if path == STDIN:
-        raise ValueError("-: expected a file, as a report has its checksum, got standard input")
-    found = open_input(path, answers=(reading or {}).get("answers"))
-    origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
-    true, pred = _text(wanted.y_true), _text(wanted.y_pred)
-    known = Names(true, pred, by=tuple(map(str, wanted.by)), **(reading or {}))
-    source = read(found, known, None) if found.kind in ("arrays", "counts") else read_single(found, known)
+        raise ValueError("-: expected a file, as the report contains its checksum, got standard input")
+    source_file = open_input(path, answers=(reading or {}).get("answers"))
+    origin = origin_of_files(path.name or str(path), source_file.paths, command, path=str(path))
+    true, pred = _text(names.y_true), _text(names.y_pred)
+    known = Names(true, pred, by=tuple(map(str, names.by)), **(reading or {}))
+    source = (
+        read(source_file, known, None) if source_file.kind in ("arrays", "counts") else read_single(source_file, known)
+    )
     if source is not None:
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
-        names = [source.name(k) if source.keys else path.name for k in range(source.count)]
-        if len(set(names)) < len(names):
+        keys = [source.name(k) if source.keys else path.name for k in range(source.count)]
+        if len(set(keys)) < len(keys):
             raise ValueError(
-                f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
+                f"{path}: expected matrices with different names, got several with the same name, such as "
+                f"{quoted(keys[0])}"
             )
         classes = class_names_of(source.classes if source.ordered else Sorted(source.classes))
-        return FileData(dict(zip(names, stack, strict=True)), origin, classes)
-    others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
+        return FileData(dict(zip(keys, stack, strict=True)), origin, classes)
+    others = [name for name in (names.paired_on, names.groups) if name is not None]
     encoding = (reading or {}).get("encoding", Names.encoding)
     models = (reading or {}).get("models", ())
-    has_pred = not wanted.y_score or (not models and wanted.y_pred in header_of(found, encoding))
-    scores = tuple(map(str, wanted.y_score.values()))
+    has_pred = not names.y_score or (not models and names.y_pred in header_of(source_file, encoding))
+    scores = tuple(map(str, names.y_score.values()))
     columns = ReportNames(
         true,
         pred,
-        tuple(_text(name) for name in [*wanted.by, *others] if not (models and name in {MODEL, ROW})),
+        tuple(_text(name) for name in [*names.by, *others] if not (models and name in {MODEL, ROW})),
         scores=scores,
         has_pred=has_pred,
-        weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
+        weight=None if names.sample_weight is None else _text(names.sample_weight),
         **(reading or {}),
     )
     if models:
-        found, columns = by_model(found, columns)
-        if wanted.paired_on == ROW:
+        source_file, columns = by_model(source_file, columns)
+        if names.paired_on == ROW:
             columns = replace(columns, by=(*columns.by, ROW))
-    _, table, left_out = read_rows(found, columns, lambda table, _: table, warns=False)
+    _, table, left_out = read_rows(source_file, columns, lambda table, _: table, warns=False)
     origin = replace(origin, left_out=left_out)
     if not table.num_rows:
         raise ValueError(f"{path}: expected rows of labels, got none")
-    # Labels in an order are meant by the caller, and those of a log are not written by people.
-    are_meant = columns.order is not None or bool(found.table is not None and found.table.scorers)
-    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_meant else None)
+    # Labels with an order are intended, and people do not write the labels of a log.
+    are_intended = columns.order is not None or bool(source_file.table is not None and source_file.table.scorers)
+    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_intended else None)
 
 
 def _text(name: Hashable) -> str:

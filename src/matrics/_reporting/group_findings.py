@@ -25,7 +25,7 @@ __all__ = ["GroupRow", "ModelGroups", "model_groups"]
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group: its samples, those of the positive class where there is one, and all measures, the first one first."""
+    """A group: its samples, its samples of the positive class (None without one), and the values of all measures."""
 
     name: str
     samples: float
@@ -51,14 +51,14 @@ class ModelGroups:
     positive : str
         The positive class; empty if there is none.
     ends : tuple of GroupRow, or None
-        The groups with the smallest and the largest value, of several the largest group; None if fewer have a value.
+        The groups with the smallest and the largest value; None if fewer than two groups have a value.
     difference, ratio : float
-        Of the largest and the smallest value.
+        The difference and the ratio of the largest and the smallest value.
     is_beyond_chance : bool or None
-        Whether the groups with the largest and the smallest value differ with the level shared by all pairs; None if
-        that cannot be said.
+        Whether the groups with the largest and the smallest value differ significantly, corrected for all pairs; None
+        if this was not tested.
     parities : dict of str to float
-        Differences of rates, of two classes: demographic parity, equal opportunity, equalized odds.
+        Differences of rates for two classes: demographic parity, equal opportunity, equalized odds.
     """
 
     model: str
@@ -83,36 +83,38 @@ class ModelGroups:
 
     @property
     def sentence(self) -> str:
-        """The difference in words."""
+        """A sentence on the difference."""
         if self.ends is None:
             return f"{capital(self.measure)} is defined in fewer than two groups."
         low, high = self.ends
         worst, best = low.measured.value, high.measured.value
         if worst == best:
             return f"{capital(self.measure)} is {number(worst)} in all {self.known} groups where it is defined."
-        told = (
+        text = (
             f"{capital(self.measure)} is between {number(worst)} in {short(low.name)} "
             f"({counted(low.samples, 'sample')}) and {number(best)} in {short(high.name)} "
             f"({counted(high.samples, 'sample')}): a difference of {number(self.difference)}"
         )
         if self.is_beyond_chance is None:
-            return f"{told}; the significance of the difference was not tested."
-        return f"{told}, {'a significant difference' if self.is_beyond_chance else 'not a significant difference'}."
+            return f"{text}; the significance of the difference was not tested."
+        return f"{text}, {'a significant difference' if self.is_beyond_chance else 'not a significant difference'}."
 
 
-def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[ModelGroups]:
+def model_groups(
+    data: Data, models: Sequence[int], board: Leaderboard, settings: IntervalSettings
+) -> list[ModelGroups]:
     """The groups of some models."""
     if data.groups is None:
         return []
-    return [_of_model(data, model, found, manner) for model in models]
+    return [_of_model(data, model, board, settings) for model in models]
 
 
-def _of_model(data: Data, model: int, board: Leaderboard, manner: IntervalSettings) -> ModelGroups:
+def _of_model(data: Data, model: int, board: Leaderboard, settings: IntervalSettings) -> ModelGroups:
     groups, measure = data.groups, board.metrics[board.first]
     assert groups is not None  # noqa: S101 (the caller has looked)
     matrices = groups.matrices[model]
     filled = [k for k in range(len(matrices)) if matrices[k].any()]
-    values = _measured(data, matrices[filled], board, manner)
+    values = _measured(data, matrices[filled], board, settings)
     positive = data.known.default_positive
     rows = [
         GroupRow(
@@ -128,7 +130,7 @@ def _of_model(data: Data, model: int, board: Leaderboard, manner: IntervalSettin
     ends = _ends(rows)
     if ends is not None:
         number = sum(not math.isnan(row.measured.value) for row in rows)
-        shared = 1 - (1 - manner.level) / (number * (number - 1) / 2)
+        shared = 1 - (1 - settings.level) / (number * (number - 1) / 2)
         least, most = (filled[rows.index(row)] for row in ends)
         (pair,) = compare(matrices[most], matrices[least], measure, level=shared).values()
         beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
@@ -140,12 +142,12 @@ def _of_model(data: Data, model: int, board: Leaderboard, manner: IntervalSettin
     return ModelGroups(data.models[model], board.title, rows, name, ends, *numbers, parities)
 
 
-def _measured(data: Data, stack: NumPyArray, board: Leaderboard, manner: IntervalSettings) -> dict[str, Interval]:
-    """All chosen measures by their titles, with limits where the leaderboard has some; of two classes also the recalls.
+def _measured(data: Data, stack: NumPyArray, board: Leaderboard, settings: IntervalSettings) -> dict[str, Interval]:
+    """All measures by their titles, with limits if the leaderboard has limits; for two classes also both recalls.
 
-    The recall of each class does not depend on the sizes of the classes.
+    The recall of a class does not depend on the class sizes, which may differ between groups.
     """
-    with_limits = interval(stack, [board.metrics[name] for name in board.judged], level=manner.level, workers=-1)
+    with_limits = interval(stack, [board.metrics[name] for name in board.judged], level=settings.level, workers=-1)
     others = [name for name in board.metrics if name not in board.judged]
     plain = score(stack, [board.metrics[name] for name in others], workers=-1) if others else {}
     measured = {}
@@ -153,7 +155,7 @@ def _measured(data: Data, stack: NumPyArray, board: Leaderboard, manner: Interva
         key = str(board.metrics[name])
         measured[board.verdicts[name].title] = with_limits[key] if key in with_limits else _without_limits(plain[key])
     if len(data.classes) == 2:
-        (recall,) = interval(stack, "recall:class", level=manner.level).values()
+        (recall,) = interval(stack, "recall:class", level=settings.level).values()
         for k, name in enumerate(data.classes):
             title = f"recall of {short(name)}"
             if title not in measured:
@@ -167,7 +169,7 @@ def _without_limits(values: Any) -> Interval:
 
 
 def _ends(rows: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow] | None:
-    """The groups with the smallest and with the largest value; where several have it, the largest group."""
+    """The groups with the smallest and the largest value; the largest of several groups with the same value."""
     known = [row for row in rows if not math.isnan(row.measured.value)]
     if len(known) < 2:
         return None
@@ -178,21 +180,21 @@ def _ends(rows: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow] | None:
 
 
 def _parities(data: Data, matrices: NumPyArray) -> dict[str, float]:
-    """The parities of two classes: without a positive class, equal opportunity for each of them."""
+    """The parities of two classes; equal opportunity of both classes if none of them is positive."""
     positive = data.known.positive
-    one = 1 if positive is None else positive
-    some = [0, 1] if positive is None else [positive]
+    chosen = 1 if positive is None else positive
+    classes = [0, 1] if positive is None else [positive]
     names = [short(name) for name in data.classes]
-    found: dict[str, Any] = {
-        f"demographic parity: difference of the shares predicted as {names[one]}": demographic_parity(
-            matrices, positive=one
+    parities: dict[str, Any] = {
+        f"demographic parity: difference between the shares predicted as {names[chosen]}": demographic_parity(
+            matrices, positive=chosen
         )
     }
-    for k in some:
-        found[f"equal opportunity: difference of the recall of {names[k]}"] = equal_opportunity(matrices, positive=k)
-    title = f"equalized odds: the larger difference of the recall and of the false positive rate of {names[one]}"
-    found[title] = equalized_odds(matrices, positive=one)
-    return {name: float(value.difference) for name, value in found.items()}
+    for k in classes:
+        parities[f"equal opportunity: difference in the recall of {names[k]}"] = equal_opportunity(matrices, positive=k)
+    title = f"equalized odds: the larger of the differences in recall and in false positive rate of {names[chosen]}"
+    parities[title] = equalized_odds(matrices, positive=chosen)
+    return {name: float(value.difference) for name, value in parities.items()}
 
 
 def shares_of_classes(data: Data) -> list[tuple[str, np.ndarray]]:

@@ -1,4 +1,4 @@
-"""Which model is best: every measure of every model, with limits, and the ties for the best."""
+"""The leaderboard: all measures of all models with limits, and the models that may be the best."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ __all__ = [
     "read_settings",
 ]
 
-#: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
-#: recalls is balanced accuracy.
+#: MCC ranks the models, as it is corrected for chance. The others are the group core; the mean recall of the classes is
+#: balanced accuracy.
 DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,eve"
 
-#: What the accuracy is called where all answers are to pass.
+#: The name of the accuracy if the true class of all answers is "pass".
 PASS_RATE = "pass rate"  # noqa: S105 (no password)
 
-MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
-# Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
+MOST_COMPARED = 30  # models; the pairs of more models would take long
+# Limits by the delta method compute about 2 n² scores of n² cells each; so many cells take about ten seconds.
 MOST_CELLS = 5e8
 # The largest cost of the bootstrap for paired models: replicates × models × (samples + cells).
 MOST_DRAWN = 1.2e9
@@ -52,16 +52,16 @@ LEAST_NUM = 1000
 
 @dataclass(frozen=True)
 class IntervalSettings:
-    """How intervals and comparisons are made.
+    """The settings of intervals and comparisons.
 
     Parameters
     ----------
     level : float
         The confidence level of the intervals.
     num : int or None
-        The number of replicates of paired comparisons; None: as many as take a few seconds.
+        The number of replicates of paired comparisons; None for as many as take a few seconds.
     seed : int
-        Of the draws.
+        The seed of the replicates.
     """
 
     level: float = 0.95
@@ -80,10 +80,10 @@ class Leaderboard:
     metrics : dict of str to Metric
         Every requested measure, resolved for these classes.
     verdicts : dict of str to Verdict
-        Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none. Their labels
-        have the average or the class: ``recall, macro``.
+        The verdict on every measure, with arrays (M,) in the order of the data. Limits are NaN if there are none. The
+        labels contain the average or the class: ``recall, macro``.
     judged : tuple of str
-        The measures that have limits and by which models were compared.
+        The measures with limits and with comparisons of models.
     order : list of int
         The models, the best first. Models whose measure is undefined come last.
     compared : list of int
@@ -91,7 +91,7 @@ class Leaderboard:
     num : int
         The number of replicates; 0 without resampling.
     left_out : tuple of str
-        Measures of the default that do not tell these models apart.
+        Default measures that have the same value for most of these models.
     """
 
     first: str
@@ -114,37 +114,37 @@ class Leaderboard:
         return self.verdict.title
 
     def titles(self, names: Iterable[str]) -> list[str]:
-        """What measures are called."""
+        """The titles of measures."""
         return [self.verdicts[name].title for name in names]
 
     @property
     def tied(self) -> list[int]:
-        """The models not significantly different from the best, itself included."""
+        """The models that are not significantly different from the best, including the best."""
         return [k for k in self.order if self.verdict.tied[k]]
 
 
-def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboard:
+def leaderboard(data: Data, metrics: Any, settings: IntervalSettings) -> Leaderboard:
     """Score and compare the models, by the default measures if ``metrics`` is None.
 
     Raises
     ------
     ValueError
-        A measure does not exist, has a value for each class, or has no better end.
+        A measure does not exist, has a value for each class, or has no better direction.
     """
-    # With a single true class, as of answers that pass or fail, the other measures are undefined or say nothing.
+    # With a single true class, as for answers that pass or fail, the other measures are undefined or constant.
     has_classes = ((data.matrices.sum(axis=-1) > 0).sum(axis=-1) > 1).any()
     default = DEFAULT_METRICS if has_classes else "accuracy"
     chosen = _different(resolve(default if metrics is None else metrics, data.known))
     for name, metric in chosen.items():
         if metric.is_classwise:
-            raise ArgumentError("metrics", f"expected measures with one value for each model, got {name}")
+            raise ArgumentError("metrics", f"expected measures with a single value for each model, got {name}")
         if metric.higher_is_better is None:
             raise ArgumentError("metrics", f"expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
     scored = score(data.matrices, list(chosen.values()), workers=-1)
     left_out: list[str] = []
     if metrics is None:
-        chosen, left_out = _telling(chosen, scored, len(data.models))
+        chosen, left_out = _distinguishing(chosen, scored, len(data.models))
     candidates = min(models, MOST_COMPARED)
     costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
     judged = chosen
@@ -158,13 +158,13 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
     values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
     side = 1 if chosen[first].higher_is_better else -1
     order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
-    compared = sorted(order[:candidates])  # so that the draws do not depend on which model is best
-    verdicts, num = _verdicts(data, judged, compared, manner)
+    compared = sorted(order[:candidates])  # sorted, so that the best model does not change the replicates
+    verdicts, num = _verdicts(data, judged, compared, settings)
     full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
     for name, metric in chosen.items():
         if name not in full:
             full[name] = _plain(title_of(name), values[name], higher_is_better=bool(metric.higher_is_better))
-    _add_limits(full, judged, data, order[candidates:], manner)
+    _add_limits(full, judged, data, order[candidates:], settings)
     in_order = {name: full[name] for name in chosen}
     if data.are_passes:
         passes = {name: replace(of, label=PASS_RATE) for name, of in in_order.items() if of.label == "accuracy"}
@@ -173,10 +173,10 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
 
 
 def leaderboard_of_judge(data: Data, verdict: ModelVerdict, metrics: Any) -> Leaderboard:
-    """The pass rates of answers that a judge has graded."""
+    """The leaderboard of pass rates of answers that a judge graded."""
     if metrics is not None:
         raise ArgumentError(
-            "metrics", f"expected none with grades of a judge, whose measure is the pass rate, got {quoted(metrics)}"
+            "metrics", f"expected none with grades of a judge, as the measure is the pass rate, got {quoted(metrics)}"
         )
     values = np.asarray(verdict.estimate)
     order = [int(k) for k in np.argsort(np.nan_to_num(-values, nan=math.inf), kind="stable")]
@@ -186,62 +186,62 @@ def leaderboard_of_judge(data: Data, verdict: ModelVerdict, metrics: Any) -> Lea
 
 
 def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Each measure once: ``recall`` and ``recall:macro`` are one column where both are the mean of the classes."""
-    found: dict[str, Metric] = {}
+    """The measures with different titles: ``recall`` and ``recall:macro`` may both be the mean over classes."""
+    different: dict[str, Metric] = {}
     titles: set[str] = set()
     for name, metric in metrics.items():
         if title_of(name) not in titles:
-            found[name] = metric
+            different[name] = metric
         titles.add(title_of(name))
-    return found
+    return different
 
 
-def _telling(
+def _distinguishing(
     metrics: Mapping[str, Metric], scored: Mapping[str, Any], models: int
 ) -> tuple[dict[str, Metric], list[str]]:
-    """The measures that tell the models apart, and the titles of those by which half of the models look the same."""
-    found: dict[str, Metric] = {}
+    """The measures that distinguish the models, and the titles of measures with the same value for half of them."""
+    kept: dict[str, Metric] = {}
     left_out: list[str] = []
-    usual = 0  # models that the first measure does not tell apart
+    usual = 0  # largest number of models with the same value of the first measure
     for name, metric in metrics.items():
         values = np.asarray(scored[str(metric)])
         alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
-        usual = usual if found else max(alike, 1)
+        usual = usual if kept else max(alike, 1)
         if alike > usual and 2 * alike >= models:
             meaning = metric.summary.split(":")[0].rstrip(".")
             left_out.append(f"{written(title_of(name))} ({meaning[0].lower()}{meaning[1:]})")
         else:
-            found[name] = metric
-    return found, left_out
+            kept[name] = metric
+    return kept, left_out
 
 
 def _verdicts(
-    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: IntervalSettings
+    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], settings: IntervalSettings
 ) -> tuple[dict[str, ModelVerdict], int]:
     if data.paired is None:
-        squares, level = data.squares_of(chosen), manner.level
-        found = judged_alone(
+        squares, level = data.squares_of(chosen), settings.level
+        verdicts = judged_alone(
             data.matrices[chosen], metrics, data.classes, level=level, squared_weights=squares, workers=-1
         )
-        return dict(zip(metrics, found, strict=True)), 0
+        return dict(zip(metrics, verdicts, strict=True)), 0
     true, pred, samples, _ = data.paired
     work = len(chosen) * (len(true) + len(data.classes) ** 2)
-    num = manner.num or max(LEAST_NUM, min(DEFAULT_NUM, int(MOST_DRAWN / work)))
+    num = settings.num or max(LEAST_NUM, min(DEFAULT_NUM, int(MOST_DRAWN / work)))
     weights = None if data.weighted is None else data.weighted.samples
-    options: dict[str, Any] = {"level": manner.level, "num": num, "rng": manner.seed, "sample_weight": weights}
-    found = judged_together(true, pred[chosen], samples, metrics, data.classes, **options)
-    return dict(zip(metrics, found, strict=True)), num
+    options: dict[str, Any] = {"level": settings.level, "num": num, "rng": settings.seed, "sample_weight": weights}
+    verdicts = judged_together(true, pred[chosen], samples, metrics, data.classes, **options)
+    return dict(zip(metrics, verdicts, strict=True)), num
 
 
 def _of_all(verdict: ModelVerdict, chosen: Sequence[int], values: NumPyArray) -> ModelVerdict:
-    """A verdict on some models as one on all of them."""
+    """A verdict on some models, extended to all models."""
 
     def spread(part: NumPyArray | None, fill: Any) -> Any:
         if part is None:
             return None
-        found = np.full(len(values), fill, np.asarray(part).dtype)
-        found[list(chosen)] = part
-        return found
+        parts = np.full(len(values), fill, np.asarray(part).dtype)
+        parts[list(chosen)] = part
+        return parts
 
     numbers = ("low", "high", "difference", "difference_low", "difference_high", "probability_best")
     return replace(
@@ -255,7 +255,7 @@ def _of_all(verdict: ModelVerdict, chosen: Sequence[int], values: NumPyArray) ->
 
 
 def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> ModelVerdict:
-    """A verdict without limits, on all models."""
+    """A verdict on all models without limits."""
     nothing = np.full(len(values), math.nan)
     side = 1 if higher_is_better else -1
     best = best_of(values, side)
@@ -271,9 +271,9 @@ def _add_limits(
     metrics: Mapping[str, Metric],
     data: Data,
     others: Sequence[int],
-    manner: IntervalSettings,
+    settings: IntervalSettings,
 ) -> None:
-    """Give limits to the models that were not compared, as long as this takes no minutes."""
+    """Add limits of the models that were not compared, unless this would take minutes."""
     n = len(data.classes)
     cheap = {
         name: metric
@@ -283,29 +283,29 @@ def _add_limits(
     if not others or not cheap or (data.paired is not None and repeats(data) > 1):
         return
     squares = data.squares_of(list(others))
-    options: dict[str, Any] = {"level": manner.level, "workers": -1, "squared_weights": squares}
-    found = interval(data.matrices[list(others)], list(cheap.values()), **options)
+    options: dict[str, Any] = {"level": settings.level, "workers": -1, "squared_weights": squares}
+    intervals = interval(data.matrices[list(others)], list(cheap.values()), **options)
     for name, metric in cheap.items():
-        one = found[str(metric)]
-        verdicts[name].low[list(others)] = one.low
-        verdicts[name].high[list(others)] = one.high
-        verdicts[name].status[list(others)] = one.status
+        limits = intervals[str(metric)]
+        verdicts[name].low[list(others)] = limits.low
+        verdicts[name].high[list(others)] = limits.high
+        verdicts[name].status[list(others)] = limits.status
 
 
 def is_proportion(metric: Metric) -> bool:
-    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is not a proportion."""
+    """Whether a measure is a proportion of samples, whose limits are cheap; a mean over classes is not a proportion."""
     return Measure.of(metric).trials is not None
 
 
 def repeats(data: Data) -> float:
-    """How many predictions a model has of each sample, on average; 1 where that is not known."""
+    """The mean number of predictions of a model for each sample; 1 if it is not known."""
     if data.paired is None:
         return 1.0
     return len(data.paired.samples) / data.paired.number
 
 
 def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
-    """The matrix of a model and options for ``interval``: where samples are repeated, one matrix for each sample."""
+    """The matrix of a model and the options of ``interval``; a matrix for each sample if samples are repeated."""
     paired, n = data.paired, len(data.classes)
     whole = {} if data.weighted is None else {"squared_weights": data.squares_of(model)}
     if paired is None or repeats(data) == 1:
@@ -320,11 +320,9 @@ def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
 
 
 def read_settings(level: float, num: int | None, rng: Any) -> IntervalSettings:
-    """The options of intervals and comparisons, checked."""
+    """The checked settings of intervals and comparisons."""
     if rng is None or isinstance(rng, np.random.Generator):
         rng = np.random.default_rng(rng).integers(2**31)
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise ArgumentError(
-            "rng", f"expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
-        )
+        raise ArgumentError("rng", f"expected a seed (an integer from 0), a NumPy generator or None, got {quoted(rng)}")
     return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))

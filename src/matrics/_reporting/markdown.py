@@ -17,75 +17,78 @@ __all__ = ["markdown_of"]
 WORDS = {"warning": "**Warning:**", "note": "Note:"}
 
 
-def markdown_of(title: str, data: Data, found: Findings, changes: Changes | None) -> str:
-    """The text."""
+def markdown_of(title: str, data: Data, findings: Findings, changes: Changes | None) -> str:
+    """The report as Markdown."""
     parts = [f"# {cell(title)}", " · ".join(f"{name}: {cell(value)}" for name, value in facts(data).items())]
-    parts += [cell(sentence) for sentence in found.summary]
+    parts += [cell(sentence) for sentence in findings.summary]
     if changes is not None:
         parts += [f"## Changes since {cell(changes.since)}", _bullets(changes.sentences)]
     for section in (_detection, _leaderboard, _classes, _scores, _groups, _measures):
-        parts += section(data, found)
-    parts += ["## Warnings", _bullets_of((WORDS[one.gravity], one.text) for one in found.cautions) or "None."]
-    parts += ["## Methods", _bullets(found.read), cell(found.methods), _bullets(found.references)]
+        parts += section(data, findings)
+    parts += [
+        "## Warnings",
+        _bullets_of((WORDS[caution.severity], caution.text) for caution in findings.cautions) or "None.",
+    ]
+    parts += ["## Methods", _bullets(findings.read), cell(findings.methods), _bullets(findings.references)]
     return "\n\n".join(parts) + "\n"
 
 
-def _detection(data: Data, found: Findings) -> Iterator[str]:
-    told = found.detection
-    if told is None:
+def _detection(data: Data, findings: Findings) -> Iterator[str]:
+    detection = findings.detection
+    if detection is None:
         return
-    yield f"## Detection of {cell(told.positive)}"
-    rows = {k: [one.text for one in told.rows[k]] for k in found.leaderboard.order}
-    yield _table(["model", *told.names], [[short(data.models[k]), *row] for k, row in rows.items()])
+    yield f"## Detection of {cell(detection.positive)}"
+    rows = {k: [value.text for value in detection.rows[k]] for k in findings.leaderboard.order}
+    yield _table(["model", *detection.names], [[short(data.models[k]), *row] for k, row in rows.items()])
 
 
-def _leaderboard(data: Data, found: Findings) -> Iterator[str]:
-    board, several = found.leaderboard, len(data.models) > 1
+def _leaderboard(data: Data, findings: Findings) -> Iterator[str]:
+    board, several = findings.leaderboard, len(data.models) > 1
     yield "## Leaderboard" if several else "## Scores"
     rows = []
     for k in board.order:
         row = [short(data.models[k])]
-        for name, one in board.verdicts.items():
-            tied = " =" if several and name in board.judged and one.tied[k] else ""
-            row.append(Limited(one.estimate[k], one.low[k], one.high[k]).text + tied)
+        for name, verdict in board.verdicts.items():
+            tied = " =" if several and name in board.judged and verdict.tied[k] else ""
+            row.append(Limited(verdict.estimate[k], verdict.low[k], verdict.high[k]).text + tied)
         rows.append(row)
     yield _table(["model", *board.titles(board.verdicts)], rows)
     if several:
-        yield "“=” marks values that are the best of the measure or not significantly different from it."
+        yield "“=” marks the best value of a measure, and values that are not significantly different from it."
 
 
-def _classes(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)
-    if not found.classes:
+def _classes(data: Data, findings: Findings) -> Iterator[str]:  # noqa: ARG001 (all sections have the same arguments)
+    if not findings.classes:
         return
     yield "## Worst classes and most frequent errors"
-    if found.hardest:
-        yield _bullets(found.hardest)
-    for one in found.classes:
-        yield f"### {cell(short(one.model))}"
-        yield _bullets(one.sentences)
+    if findings.hardest:
+        yield _bullets(findings.hardest)
+    for of_model in findings.classes:
+        yield f"### {cell(short(of_model.model))}"
+        yield _bullets(of_model.sentences)
 
 
-def _scores(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)
-    if not found.scores:
+def _scores(data: Data, findings: Findings) -> Iterator[str]:  # noqa: ARG001 (all sections have the same arguments)
+    if not findings.scores:
         return
     yield "## Curves and calibration"
     rows = []
-    for k in found.leaderboard.order:
-        one = found.scores[k]
-        rows.append([short(one.model), one.area.text])
+    for k in findings.leaderboard.order:
+        scores = findings.scores[k]
+        rows.append([short(scores.model), scores.area.text])
         for name in ("average_precision", "log_loss", "brier_score"):
-            rows[-1].append(Limited(getattr(one, name), *one.limits.get(name, (math.nan, math.nan))).text)
+            rows[-1].append(Limited(getattr(scores, name), *scores.limits.get(name, (math.nan, math.nan))).text)
     yield _table(["model", "ROC AUC", "average precision", "log loss", "Brier score"], rows)
-    if found.best_area:
-        yield cell(found.best_area)
+    if findings.best_area:
+        yield cell(findings.best_area)
 
 
-def _groups(data: Data, found: Findings) -> Iterator[str]:
+def _groups(data: Data, findings: Findings) -> Iterator[str]:
     if data.groups is None:
         return
-    yield f"## Groups of {cell(data.groups.column)}"
-    for one in found.groups:
-        positives = [f"samples of {short(one.positive)}"] if one.positive else []
+    yield f"## Groups by {cell(data.groups.column)}"
+    for groups in findings.groups:
+        positives = [f"samples of {short(groups.positive)}"] if groups.positive else []
         rows = [
             [
                 short(row.name),
@@ -93,18 +96,20 @@ def _groups(data: Data, found: Findings) -> Iterator[str]:
                 *([] if row.positives is None else [amount(row.positives)]),
                 *(value.text for value in row.values.values()),
             ]
-            for row in one.rows
+            for row in groups.rows
         ]
-        yield f"### {cell(short(one.model))}"
-        yield cell(one.sentence)
-        yield _table(["group", "predictions", *positives, *one.measures], rows)
+        yield f"### {cell(short(groups.model))}"
+        yield cell(groups.sentence)
+        yield _table(["group", "predictions", *positives, *groups.measures], rows)
 
 
-def _measures(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)
+def _measures(data: Data, findings: Findings) -> Iterator[str]:  # noqa: ARG001 (all sections have the same arguments)
     yield "## Measures and their limitations"
-    yield _bullets(f"{one.measure}: {one.summary} {one.range}" for one in found.blindness)
-    if found.limitations:
-        yield _bullets(f"{one.sentence}: {', '.join(one.measures)}." for one in found.limitations)
+    yield _bullets(f"{measure.measure}: {measure.summary} {measure.range}" for measure in findings.measures)
+    if findings.limitations:
+        yield _bullets(
+            f"{limitation.sentence}: {', '.join(limitation.measures)}." for limitation in findings.limitations
+        )
 
 
 def _bullets(sentences: Iterable[str]) -> str:
@@ -116,5 +121,5 @@ def _bullets_of(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first column has names, and the others numbers."""
+    """A table with names in the first column and numbers in the others."""
     return table([*map(cell, head)], ([*map(cell, row)] for row in rows), texts=1)

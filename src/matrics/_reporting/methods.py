@@ -49,110 +49,112 @@ SHORT = {
     "obuchowski": "Obuchowski 1997", "newcombe": "Newcombe 2006", "hall": "Hall 1992",
     "difference": "Zou and Donner 2008",
 }  # fmt: skip
-# The methods of limits in the order of the text, and what it says of each.
+# The methods of limits in the order of the text, with their sentences.
 METHODS = {
     "proportion": "{have} ({wilson}){effective}.",
-    "bounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on the "
-    "scale of the logit{student}{further}.",
-    "unbounded": "{have} by the delta method ({delta}), of the matrix with a single sample spread over its cells, on "
-    "the scale of a logarithm where there is one bound{student}.",
-    "ratio": "{have} on the scale of the logarithm ({log}), or, where a cell is 0, by the score ({score}).",
-    "count": "{have} by the score limits of a sum over the true classes ({rows}).",
+    "bounded": "{have} by the delta method ({delta}) on the logit scale, after a single sample, spread over all cells, "
+    "was added to the matrix{student}{further}.",
+    "unbounded": "{have} by the delta method ({delta}), on the logarithmic scale if the measure has a single bound, "
+    "after a single sample, spread over all cells, was added to the matrix{student}.",
+    "ratio": "{have} on the logarithmic scale ({log}), or score intervals ({score}) if a cell is 0.",
+    "count": "{have} from the score limits of a sum over the true classes ({rows}).",
     "corrected": "{have} by the delta method ({delta}), after a single sample, spread over all cells, was added to the "
-    "matrix, and corrected for bias by second derivatives; each limit is the wider of those on the scale of the "
-    "measure and on the scale of the logit{student}.",
+    "matrix, and corrected for bias with second derivatives; each limit is the wider of the limits on the scale of the "
+    "measure and on the logit scale{student}.",
     "extreme": "{have} from the limits of the classes: the outer limit is the most extreme limit of any class, and the "
     "inner limit is the most extreme of the limits that hold for all classes simultaneously (Bonferroni).",
-    "replicates": "{have}: the estimate plus or minus the distance within which {level} of the replicates below are "
-    "from the estimate, increased by Student's quantile if there are few samples.",
+    "replicates": "{have}: the estimate plus or minus the {level} quantile of the distances between the replicates "
+    "(see below) and the estimate, increased by Student's quantile if there are few samples.",
 }
 
 
 def methods(
     data: Data,
-    found: Leaderboard,
-    manner: IntervalSettings,
+    board: Leaderboard,
+    settings: IntervalSettings,
     version: str,
     scores: Sequence[ModelScores],
     *,
     compares_areas: bool,
 ) -> tuple[str, list[str]]:
-    """The paragraph, and the references that it cites."""
-    text = _Text(in_percent(manner.level))
+    """The paragraph on the methods, and its references."""
+    text = _Text(in_percent(settings.level))
     models = counted(len(data.models), "model")
     sizes = f"Confusion matrices of {models} over {counted(len(data.classes), 'class')}"
     if data.are_passes:
-        sizes = f"Answers of {models} that pass or fail"
-    text.tell(
-        f"{sizes} were scored by {listed(found.titles(found.verdicts), 20)} with matrics "
-        f"{version}; undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
+        sizes = f"Answers of {models} (pass or fail)"
+    text.add(
+        f"{sizes} were scored by {listed(board.titles(board.verdicts), 20)} with matrics "
+        f"{version}; undefined values (0/0) were left undefined, and averages over classes exclude undefined classes."
     )
     if data.judged is not None:
         _judged(text, data.judged, len(data.models))
     else:
-        _limits(text, data, found)
-        _comparisons(text, data, found, manner)
+        _limits(text, data, board)
+        _comparisons(text, data, board, settings)
     if data.scores is not None:
         _scores(text, data, scores[0], compares_areas=compares_areas)
     if data.groups is not None:
-        text.tell(
-            f"Groups of {data.groups.column} are compared by the largest difference of a measure between two of them "
-            f"({text.cited('groups')}), which is significant if its interval, from the limits of both groups as "
-            f"independent samples ({text.cited('difference')}) at a level shared by all pairs (Bonferroni), excludes 0."
+        text.add(
+            f"Groups by {data.groups.column} were compared by the largest difference of a measure between two groups "
+            f"({text.cited('groups')}). It is significant if its interval, from the limits of both groups as "
+            f"independent samples ({text.cited('difference')}), excludes 0, with a joint level for all pairs "
+            "(Bonferroni)."
         )
     return " ".join(text.sentences), [REFERENCES[key] for key in text.used]
 
 
 @dataclass
 class _Text:
-    """The sentences so far, and the references that they cite."""
+    """The sentences of the paragraph, and the references that they cite."""
 
     level: str
     sentences: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
 
-    def tell(self, sentence: str) -> None:
+    def add(self, sentence: str) -> None:
         self.sentences.append(sentence)
 
     def cited(self, *keys: str) -> str:
-        """The references in brackets of the text."""
+        """The short references, for the brackets in the text."""
         self.used += [key for key in keys if key not in self.used]
         return "; ".join(SHORT[key] for key in keys)
 
     def intervals_of(self, names: Sequence[str], kind: str = "") -> str:
-        """The subject and the verb of a sentence."""
+        """The beginning of a sentence: which measures have intervals."""
         what = f"{self.level} {kind}interval"
         return f"{capital(listed(names))} {f'has a {what}' if len(names) == 1 else f'have {what}s'}"
 
 
 def _judged(text: _Text, judged: Judged, models: int) -> None:
-    """How pass rates were corrected and compared."""
-    text.tell(
-        f"Grades of {judged.judge} were corrected for its errors by those of {judged.human}, separately for each grade "
+    """Add sentences on the correction and the comparison of pass rates."""
+    text.add(
+        f"The grades of {judged.judge} were corrected with the grades of {judged.human}, separately for each grade "
         f"of {judged.judge} (post-stratification). Pass rates have {text.level} intervals from the influence of each "
         "answer on the estimate."
     )
     if models > 1:
-        text.tell(
-            "Models were compared with the best one on the samples of both, by intervals of differences from the "
-            f"limits of both and the correlation of their influences ({text.cited('difference')}), at {text.level} "
-            "shared by all pairs (Bonferroni); models whose interval contains 0 count as not significantly different."
+        text.add(
+            "Each model was compared with the best model on their common samples, by the interval of the difference "
+            f"from the limits of both and the correlation of their influences ({text.cited('difference')}), with a "
+            f"joint level of {text.level} for all pairs (Bonferroni). Models whose interval contains 0 are not "
+            "significantly different from the best."
         )
 
 
-def _limits(text: _Text, data: Data, found: Leaderboard) -> None:
-    """How the limits of measures of matrices were formed, by the method of each."""
+def _limits(text: _Text, data: Data, board: Leaderboard) -> None:
+    """Add sentences on the limits of measures of matrices, in the order of their methods."""
     clustered = repeats(data) > 1
     by_method: dict[str, list[str]] = {}
-    for name in found.judged:
-        by_method.setdefault(found.verdicts[name].method, []).append(found.verdicts[name].title)
+    for name in board.judged:
+        by_method.setdefault(board.verdicts[name].method, []).append(board.verdicts[name].title)
     effective = ""
     if clustered:
-        effective = ", for the number of independent samples that has the variance between clusters"
+        effective = ", with the effective number of samples from the variance between clusters"
     elif data.weighted is not None:
-        effective = ", for the number of samples that has the variance of the weighted ones"
+        effective = ", with the effective number of samples from the variance of the weighted samples"
     student = (
-        ", with Student's quantile and a variance between clusters of at least that of independent predictions"
+        ", with Student's quantile and the variance between clusters, or, if larger, that of independent predictions"
         if clustered
         else ""
     )
@@ -166,77 +168,81 @@ def _limits(text: _Text, data: Data, found: Leaderboard) -> None:
                 f"used where they are wider ({text.cited('rows')})"
             )
         words = {"have": have, "effective": effective, "student": student, "further": further}
-        text.tell(METHODS[method].format(level=text.level, **words, **SHORT))
+        text.add(METHODS[method].format(level=text.level, **words, **SHORT))
     if "wilson" not in text.used:
-        text.tell(
+        text.add(
             f"The recall and the precision of a class have Wilson score intervals ({text.cited('wilson')}){effective}."
         )
     if clustered:
-        text.tell("All predictions of one sample form one cluster.")
+        text.add("All predictions of the same sample form a cluster.")
     if data.weighted is not None:
         sums = "sums of the weights of each cluster" if clustered else "sums of squared weights"
-        drawn = ", and replicates draw samples with their weights" if "replicates" in by_method else ""
-        text.tell(
-            f"Samples were weighted ({data.weighted.column}), and variances are those of weighted samples, from the "
+        drawn = ", and replicates draw samples together with their weights" if "replicates" in by_method else ""
+        text.add(
+            f"Samples were weighted (column {data.weighted.column}), and variances were computed from the "
             f"{sums}{drawn}."
         )
 
 
-def _comparisons(text: _Text, data: Data, found: Leaderboard, manner: IntervalSettings) -> None:
-    """How models were compared."""
+def _comparisons(text: _Text, data: Data, board: Leaderboard, settings: IntervalSettings) -> None:
+    """Add sentences on the comparison of models."""
     if data.paired is not None and len(data.models) > 1:
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
-        text.tell(
+        text.add(
             f"Models were compared on the same samples by a paired bootstrap ({text.cited('bootstrap')}) of "
-            f"{units} with {found.num:,} replicates (seed {manner.seed}). A model counts as significantly "
-            "worse than the best if their difference is farther from 0, in standard errors, than the largest of all "
-            f"pairwise differences is from its estimate in {text.level} of the replicates ({text.cited('max')}), times "
-            "a factor by Student's quantile for few samples, so that, with about that probability, the truly best "
-            "model is among those that are not significantly worse."
+            f"{units} with {board.num:,} replicates (seed {settings.seed}). A model is significantly worse than the "
+            "best model if their difference, in standard errors, exceeds a critical value: the "
+            f"{text.level} quantile of the largest deviation of any pairwise difference from its estimate over the "
+            f"replicates ({text.cited('max')}), times a factor by Student's quantile for few samples. The models that "
+            "are not significantly worse then include the truly best model with about this probability."
         )
     elif len(data.models) > 1:
-        text.tell(
-            "Models were compared with the best one as independent samples, by intervals of differences from the "
-            f"limits of both ({text.cited('difference')}), at {text.level} shared by all pairs (Bonferroni); models "
-            "whose interval contains 0 count as not significantly different."
+        text.add(
+            "Each model was compared with the best model as independent samples, by the interval of the difference "
+            f"from the limits of both ({text.cited('difference')}), with a joint level of {text.level} for all pairs "
+            "(Bonferroni). Models whose interval contains 0 are not significantly different from the best."
         )
-    if len(found.compared) < len(data.models):
-        text.tell(
-            f"Only the {len(found.compared)} models with the best {found.title} were compared, so that this holds "
-            "of the best model among these."
+    if len(board.compared) < len(data.models):
+        text.add(
+            f"Only the {len(board.compared)} models with the best {board.title} were compared, so the conclusions "
+            "hold for the best of these models."
         )
-        if any(found.verdicts[name].method == "replicates" for name in found.judged):
-            text.tell("The limits of the others are Wilson's for proportions, and else by the delta method.")
+        if any(board.verdicts[name].method == "replicates" for name in board.judged):
+            text.add(
+                "The limits of the other models are Wilson limits for proportions, and delta-method limits otherwise."
+            )
 
 
-def _scores(text: _Text, data: Data, one: ModelScores, *, compares_areas: bool) -> None:
-    """How measures of scores were computed."""
+def _scores(text: _Text, data: Data, measures: ModelScores, *, compares_areas: bool) -> None:
+    """Add sentences on the measures of scores."""
     assert data.scores is not None  # noqa: S101 (the caller has looked)
-    is_one, clustered = len(data.scores.positives) == 1, repeats(data) > 1
+    is_binary, clustered = len(data.scores.positives) == 1, repeats(data) > 1
     units = "samples (clusters)" if clustered else "samples of each class"
-    if not is_one:
-        text.tell("Areas under curves are means over classes, each against the rest.")
-    if one.methods["roc_auc"] == "score":
-        if is_one:
+    if not is_binary:
+        text.add("Areas under curves are means over the one-vs-rest areas of the classes.")
+    if measures.methods["roc_auc"] == "score":
+        if is_binary:
             variance = "Obuchowski's variance of clusters" if clustered else "DeLong's variance"
             cited = text.cited("obuchowski" if clustered else "delong")
         else:
             variance, cited = "the variance of the influences of samples", text.cited("delong")
-        text.tell(
+        text.add(
             f"Areas under ROC curves have {text.level} score intervals: the areas t whose distance from the estimate, "
             f"in standard errors, is at most Student's quantile. The variance is {variance} ({cited}), scaled in "
-            f"proportion to t (1 - t) and combined with that of two additional {units} of the largest possible "
-            f"variance ({text.cited('newcombe')}). Average precision has intervals of the same kind, with the variance "
-            "of the influences of samples."
+            f"proportion to t (1 - t) and combined with the variance of two additional {units}, which is the largest "
+            f"possible variance ({text.cited('newcombe')}). Average precision has the same kind of intervals, with the "
+            "variance of the influences of samples."
         )
     if compares_areas:
         several = ", corrected for all pairs of models" if len(data.models) > 2 else ""
-        text.tell(f"Areas under ROC curves of the models were compared by {area_test(data)}{several}.")
-    if one.methods.get("log_loss") == "hall":
-        text.tell(
-            f"Log loss and Brier score have {text.level} intervals of a mean by Student's quantile, transformed for "
-            f"skewed losses ({text.cited('hall')})."
+        text.add(f"Areas under ROC curves of the models were compared by {area_test(data)}{several}.")
+    if measures.methods.get("log_loss") == "hall":
+        text.add(
+            f"Log loss and Brier score have {text.level} intervals of a mean with Student's quantile, with a "
+            f"transformation for skewed losses ({text.cited('hall')})."
         )
     if data.scores.are_probabilities:
-        key = "calibration of two" if is_one else "calibration"
-        text.tell(f"The calibration error has {BINS} bins with equal numbers of samples ({text.cited(key)}).")
+        key = "calibration of two" if is_binary else "calibration"
+        text.add(
+            f"The calibration error was computed with {BINS} bins with equal numbers of samples ({text.cited(key)})."
+        )

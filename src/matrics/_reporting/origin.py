@@ -18,7 +18,7 @@ __all__ = ["Origin", "origin_of_columns", "origin_of_files", "origin_of_matrices
 
 @dataclass(frozen=True)
 class Origin:
-    """Where data come from.
+    """The origin of data.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ class Origin:
     checksum : str
         SHA-256 of the bytes of the file, or of the columns or matrices.
     of : str
-        The object of the checksum: "the file", "3 files", "the columns", "the matrices".
+        The object of the checksum, such as "the file" or "the columns that were read".
     date : str
-        The modification time of the newest file, in UTC; None for data in memory.
+        The modification time of the newest file, in UTC; empty for data in memory.
     command : str
-        The command that reproduces the report; None for data in memory.
+        The command that reproduces the report; empty for data in memory.
     path : str
-        The file or files as they were named; empty for data in memory.
+        The path as the caller wrote it; empty for data in memory.
     left_out : int
-        The number of rows that lack a value and are left out.
+        The number of rows that were left out because a value is missing.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Origin:
 
 
 def origin_of_files(name: str, files: Sequence[Path], command: str = "", *, path: str = "") -> Origin:
-    """Return the origin of data in files. Each file is read once more."""
+    """The origin of data in files. Each file is read once more for its checksum."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""The page of a report in HTML, and as a PDF by a browser without a window, or by WeasyPrint."""
+"""The page of a report as HTML, and as a PDF that a headless browser or WeasyPrint prints."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from matrics._wording import amount, between, capital, in_percent, number, perce
 __all__ = ["kind_of", "pdf_of", "rendered"]
 
 
-# What links to the sections of the page are called.
+# The texts of the links to the sections of the page.
 SECTIONS = {
     "classes": "Classes and errors",
     "groups": "Groups",
@@ -37,9 +37,9 @@ SECTIONS = {
     "methods": "Methods",
     "scores": "Curves and calibration",
 }
-# The measures for which a table has room on paper: the first table of models has further columns.
+# The numbers of measures that fit on paper: the first table of models has further columns.
 FIRST_PRINTED, NEXT_PRINTED = 4, 6
-# Where a word may be broken: after so many letters without a blank.
+# Positions where a long word may be broken.
 LONG_WORD = re.compile(r"(?<=\S{16})(?=\S)")
 
 
@@ -68,19 +68,19 @@ class Row(NamedTuple):
 
 
 def kind_of(path: Path, option: str) -> str:
-    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
-    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
-    if found is None:
+    """The kind of a file by the ending of its name: ``"html"``, ``"md"`` or ``"pdf"``."""
+    kind = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
+    if kind is None:
         raise ArgumentError(
             option, f"expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
         )
-    return found
+    return kind
 
 
 def rendered(
     data: Data,
-    found: Findings,
-    manner: IntervalSettings,
+    findings: Findings,
+    settings: IntervalSettings,
     *,
     version: str,
     pictures: dict[str, list[Picture]],
@@ -89,7 +89,7 @@ def rendered(
     changes: Changes | None,
     printed: bool = False,
 ) -> str:
-    """The page; ``printed``, without what only a screen has: buttons, dark pictures, tables wider than paper."""
+    """The page as HTML; with ``printed``, without buttons, dark pictures, and tables that are wider than paper."""
     jinja2 = importlib.import_module("jinja2")
     markup = importlib.import_module("markupsafe").Markup
     environment = jinja2.Environment(
@@ -101,11 +101,11 @@ def rendered(
     )
 
     def breakable(text: str) -> Any:
-        """A name that is broken after underscores where there is no room for it."""
+        """A name with optional line breaks after underscores."""
         return markup("_<wbr>").join(short(text).split("_"))
 
     def in_pieces(text: str) -> Any:
-        """A heading whose long words are broken where there is no room for them."""
+        """A heading with optional line breaks in long words."""
         return markup("<wbr>").join(LONG_WORD.split(text))
 
     environment.filters.update(
@@ -120,11 +120,11 @@ def rendered(
         }
     )
     environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
-    board = found.leaderboard
+    board = findings.leaderboard
     palette, rows = Palette(pictures, "", "") if printed else on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
         data=data,
-        found=found,
+        findings=findings,
         board=board,
         measures=list(board.verdicts),
         rows=rows,
@@ -133,12 +133,12 @@ def rendered(
         call=call,
         code_of=lambda name: f'import matrics\n\nreport = {call}\nreport.pictures["{name}"].save("{name}.pdf")\n',
         changes=changes,
-        stored=markup(stored_values(data, found).replace("<", "\\u003c")),
+        stored=markup(stored_values(data, findings).replace("<", "\\u003c")),
         section_names=SECTIONS,
-        same_cells=_same_cells(data, found, pictures),
+        same_cells=_same_cells(data, findings, pictures),
         has_rough=any(cell.is_rough for row in rows for cell in row.cells),
-        has_rough_detection=found.detection is not None
-        and any(one.is_rough for row in found.detection.rows for one in row),
+        has_rough_detection=findings.detection is not None
+        and any(value.is_rough for row in findings.detection.rows for value in row),
         has_sizes=len(set(data.predictions.tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
         pictures=palette.sections,
@@ -148,8 +148,8 @@ def rendered(
         column_groups=_printed_groups if printed else lambda columns, _: [range(columns)],
         palette=palette,
         markup=markup,
-        level=in_percent(manner.level),
-        manner=manner,
+        level=in_percent(settings.level),
+        settings=settings,
         version=version,
         css=markup(_template("report.css")),
         script=markup(_template("report.js")),
@@ -162,7 +162,7 @@ def _template(name: str) -> str:
 
 
 def _printed_groups(columns: int, first: int) -> list[range]:
-    """The columns of measures of each table where one is too wide for paper; ``first`` of them are in the first."""
+    """The columns of each table if a single table is too wide for paper; the first table has ``first`` measures."""
     starts = [0, *range(first, columns, NEXT_PRINTED)]
     return [range(start, end) for start, end in zip(starts, [*starts[1:], columns], strict=True)]
 
@@ -209,14 +209,14 @@ def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT
     return Cell(text, _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
 
 
-def _same_cells(data: Data, found: Findings, pictures: dict[str, list[Picture]]) -> str:
-    """What stands in the place of a picture of the differences, where none is more than chance."""
-    drawn = any(one.name == "difference" for one in pictures["matrices"])
-    if drawn or len(found.best) < 2 or data.weighted is not None or repeats(data) > 1:
+def _same_cells(data: Data, findings: Findings, pictures: dict[str, list[Picture]]) -> str:
+    """The sentence in place of a picture of differences if no difference is significant."""
+    drawn = any(picture.name == "difference" for picture in pictures["matrices"])
+    if drawn or len(findings.best) < 2 or data.weighted is not None or repeats(data) > 1:
         return ""
-    first, other = (short(data.models[k]) for k in found.best[:2])
+    first, other = (short(data.models[k]) for k in findings.best[:2])
     test = "Fisher's exact test" if data.paired is None else "McNemar's exact test on the same samples"
-    return f"No cell differs between {first} and {other} by more than chance ({test}, corrected for all cells)."
+    return f"No cell differs significantly between {first} and {other} ({test}, corrected for all cells)."
 
 
 def _largest(values: list[float], otherwise: float) -> float:
@@ -224,7 +224,7 @@ def _largest(values: list[float], otherwise: float) -> float:
 
 
 def _key(value: float) -> str:
-    """The sort key of a cell; empty if it is undefined, which the script sorts last."""
+    """The sort key of a cell; empty for undefined values, which the script sorts last."""
     return "" if math.isnan(value) else repr(float(value))
 
 
@@ -233,27 +233,27 @@ SECONDS = 120
 
 
 def pdf_of(page: str) -> bytes:
-    """The bytes of a PDF of this page.
+    """The bytes of a PDF of the page.
 
     Raises
     ------
     ImportError
-        Neither a browser nor WeasyPrint is there.
+        Neither a browser nor WeasyPrint is installed.
     OSError
         The browser did not write the file.
     """
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is not None:
         return _by_browser(browser, page)
     try:
         weasyprint = importlib.import_module("weasyprint")
-    except (ImportError, OSError) as error:  # OSError: libraries that it loads are missing
+    except (ImportError, OSError) as error:  # OSError: WeasyPrint lacks a system library
         raise ImportError(
             f"a PDF needs a browser ({', '.join(BROWSERS[:3])}, …) on the path, or WeasyPrint: "
             "python -m pip install weasyprint"
         ) from error
-    made: bytes = weasyprint.HTML(string=page).write_pdf()
-    return made
+    pdf: bytes = weasyprint.HTML(string=page).write_pdf()
+    return pdf
 
 
 def _by_browser(browser: str, page: str) -> bytes:
@@ -265,9 +265,9 @@ def _by_browser(browser: str, page: str) -> bytes:
             f"--print-to-pdf={target}",
         ]  # fmt: skip
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.append("--no-sandbox")  # which a browser of the root user refuses; the page is our own
-        told = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603
+            command.append("--no-sandbox")  # browsers of root refuse the sandbox; the page is trusted
+        process = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603
         if not target.exists():
-            last = told.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            raise OSError(f"{Path(browser).name} wrote no PDF: {' '.join(last) or f'exit status {told.returncode}'}")
+            last = process.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            raise OSError(f"{Path(browser).name} wrote no PDF: {' '.join(last) or f'exit status {process.returncode}'}")
         return target.read_bytes()

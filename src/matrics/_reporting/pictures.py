@@ -1,4 +1,4 @@
-"""The pictures of a report, as elements of a page."""
+"""The pictures of a report as SVG elements of the page."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ __all__ = ["Palette", "Picture", "draw", "on_page"]
 MOST_FOREST = 3  # measures in the forest plot
 MOST_CURVES = 8  # the number of models in a picture of curves
 MOST_CALIBRATED = 4
-LEAST_LABEL = 11  # pixels of the smallest text of a picture on the page; a narrower window scrolls the picture
-MOST_COUNTED, MOST_WRITTEN = 4, 25  # classes whose cells have counts and shares, or shares
-NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as a phone shows it with such text
-LARGEST = 1.45  # times its own size
+LEAST_LABEL = 11  # pixels, of the smallest text on the page; in a narrower window the picture scrolls
+MOST_COUNTED, MOST_WRITTEN = 4, 25  # numbers of classes up to which cells contain counts and shares, or shares
+NARROW, COLUMN = 3.6, 3.05  # inches: pictures of a single panel are drawn for the width of a phone
+LARGEST = 1.45  # factor of the largest magnification
 REFERENCE = re.compile(r'(\s(?:id="|(?:xlink:)?href="#|(?:clip-path|mask|filter)="url\(#))(?=[\w.-])')
-WIDE = 5.6  # inches, from which a picture has a row of its own
-PRINTED = {400: 31, 500: 48, 600: 64}  # pixels, up to which a picture takes this percentage of the width of paper
+WIDE = 5.6  # inches: wider pictures have a row of their own
+PRINTED = {400: 31, 500: 48, 600: 64}  # percentages of the width of paper for pictures up to so many pixels
 FEW_MEASURES, FEW_MODELS = 3, 5
-NEARLY_ONE = 0.95  # a rank correlation from which on measures tell the same
+SAME_RANKS = 0.95  # a rank correlation above which measures give the same information
 MOST_MEASURES = 45  # in the heat map of agreement
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: its name, what it draws, its ``<svg>`` element for the page, and its caption."""
+    """A picture: its name, its display, its ``<svg>`` element for the page, and its caption."""
 
     name: str
     display: Display
@@ -58,62 +58,64 @@ class Picture:
 
     @property
     def width(self) -> float:
-        """Its own width in pixels."""
-        found = re.search(r'<svg [^>]*?\bwidth="([0-9.]+)pt"', self.svg)
-        return 96 / 72 * float(found[1]) if found else 0.0
+        """The width in pixels without magnification."""
+        match = re.search(r'<svg [^>]*?\bwidth="([0-9.]+)pt"', self.svg)
+        return 96 / 72 * float(match[1]) if match else 0.0
 
     @property
     def least(self) -> float:
-        """The width in pixels in which its smallest text can be read."""
+        """The smallest width in pixels with readable text."""
         sizes = [float(size) for size in re.findall(r"font(?:-size)?: ?(?:\w+ )?([0-9.]+)px", self.svg)]
         return math.ceil(self.width * LEAST_LABEL / (96 / 72 * min(sizes))) if sizes else self.width
 
     @property
     def most(self) -> float:
-        """The width in pixels beyond which it would only be coarser."""
+        """The largest useful width in pixels."""
         return round(max(self.least, LARGEST * self.width))
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has a row of its own."""
+        """Whether the picture has a row of its own."""
         return self.width > 96 * WIDE
 
     @property
     def printed_width(self) -> int:
-        """The percentage of the width of paper on which its text can be read."""
+        """The percentage of the width of paper with readable text."""
         return next((part for most, part in PRINTED.items() if self.width <= most), 100)
 
 
 @dataclass(frozen=True)
 class Palette:
-    """The pictures of a page, by section, and the declarations of their colours for light and for dark pages."""
+    """The pictures of a page by section, and the declarations of their colours for light and dark pages."""
 
     sections: dict[str, list[Picture]]
     light: str
     dark: str
 
 
-def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, list[Picture]]:
+def draw(data: Data, findings: Findings, settings: IntervalSettings) -> dict[str, list[Picture]]:
     """All pictures, by the section of the page to which they belong."""
     return {
-        "leaderboard": _forest(data, found, manner),
-        "matrices": [] if data.are_passes else [*_heat_maps(data, found), *_difference(data, found, manner)],
-        "measures": _agreement(found),
-        "scores": [*_curves(data, found), *_calibration(data, found, manner)],
+        "leaderboard": _forest(data, findings, settings),
+        "matrices": [] if data.are_passes else [*_heat_maps(data, findings), *_difference(data, findings, settings)],
+        "measures": _agreement(findings),
+        "scores": [*_curves(data, findings), *_calibration(data, findings, settings)],
     }
 
 
 def on_page(sections: dict[str, list[Picture]]) -> Palette:
     """The pictures with colours that follow those of the page."""
-    changed, light, dark = in_variables(with_dark_images(one.svg) for one in _all(sections))
+    changed, light, dark = in_variables(with_dark_images(picture.svg) for picture in _all(sections))
     new = iter(changed)
     return Palette(
-        {name: [replace(one, svg=next(new)) for one in found] for name, found in sections.items()}, light, dark
+        {name: [replace(picture, svg=next(new)) for picture in pictures] for name, pictures in sections.items()},
+        light,
+        dark,
     )
 
 
 def _all(sections: dict[str, list[Picture]]) -> Iterable[Picture]:
-    return (one for found in sections.values() for one in found)
+    return (picture for pictures in sections.values() for picture in pictures)
 
 
 def _picture(name: str, display: Display, caption: str) -> Picture:
@@ -122,42 +124,42 @@ def _picture(name: str, display: Display, caption: str) -> Picture:
     if display.panels() == 1 and COLUMN < width <= NARROW:
         display.figure_.set_size_inches(COLUMN, height * (1 + COLUMN / width) / 2)
     with warnings.catch_warnings():
-        # Characters that Matplotlib's font lacks stay text, which the browser draws with its own font.
+        # Characters that Matplotlib's font lacks remain text, and browsers use another font for them.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         svg = display.svg()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # which the page has for all of them
-    svg = re.sub(r"<[^>]+>", lambda tag: REFERENCE.sub(rf"\g<1>{name}-", tag[0]), svg)  # and not in texts
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # the style sheet of the page replaces them
+    svg = re.sub(r"<[^>]+>", lambda tag: REFERENCE.sub(rf"\g<1>{name}-", tag[0]), svg)  # only in tags
     return Picture(name, display, svg, caption)
 
 
-def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
+def _forest(data: Data, findings: Findings, settings: IntervalSettings) -> list[Picture]:
     if len(data.models) < 2:
         return []
-    board = found.leaderboard
+    board = findings.leaderboard
     chosen = [name for name in board.judged if not np.isnan(board.verdicts[name].estimate).all()][:MOST_FOREST]
     if not chosen:
         return []
     pictures = []
-    level = in_percent(manner.level)
+    level = in_percent(settings.level)
     models = _shown(board)
     some = (
         f" of the best {len(models)} of {len(data.models)} models"
         if len(models) < len(data.models)
         else " of the models"
     )
-    # One picture for each measure, which a phone shows below each other; all have the order of the first.
+    # A picture for each measure, as narrow screens have no room for several panels. All have the order of the first.
     for measure, name in enumerate(chosen):
         verdict = board.verdicts[name]
         key = named(name, verdict.title, board.metrics[name])
         display = models_picture({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
-        caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
+        caption = f"{capital(verdict.title)}{some} with {level} limits, sorted by {board.title} (best first)."
         pictures.append(_picture(f"forest{measure + 1}", display, caption))
     return pictures
 
 
 def _shown(board: Leaderboard) -> list[int]:
-    """The compared models; or their better half, if the others would compress its scale until no limits are seen."""
+    """The compared models; or their better half, if the others would compress the scale and hide the limits."""
     estimate = board.verdict.estimate[board.compared]
     known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
     half = known[: max(len(board.tied), -(-len(known) // 2))]
@@ -169,7 +171,7 @@ def _shown(board: Leaderboard) -> list[int]:
 
 
 def _compared(verdict: ModelVerdict, models: list[int]) -> ModelComparison:
-    """A verdict on some models as the comparison that pictures take."""
+    """A verdict on some models as a ModelComparison, which pictures need."""
     estimate, low, high, status, tied = (
         part[models] for part in (verdict.estimate, verdict.low, verdict.high, verdict.status, verdict.tied)
     )
@@ -184,29 +186,30 @@ def _class_names(data: Data) -> list[str]:
     return distinct(data.classes)
 
 
-def _heat_maps(data: Data, found: Findings) -> list[Picture]:
+def _heat_maps(data: Data, findings: Findings) -> list[Picture]:
     pictures = []
-    for place, k in enumerate(found.best):
-        # With more classes counts would make it too wide for a row of two; the errors are counted in words.
+    for place, k in enumerate(findings.best):
+        # Counts of more classes would make the picture too wide for two in a row; the text has the counts of errors.
         text: Any = {"text": "share"} if MOST_COUNTED < len(data.classes) <= MOST_WRITTEN else {}
         display = confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0, **text)
         counts = "counts and " if display.text == "both" else ""
-        inside = (
-            f"; {counts}percentages of the true class are in the cells" if display.text in ("both", "share") else ""
+        inside = f"; cells contain {counts}percentages of the true class" if display.text in ("both", "share") else ""
+        caption = (
+            f"{short(data.models[k])}: correct predictions in blue, errors in orange, stronger for larger shares of "
+            f"the true class{inside}."
         )
-        caption = f"{short(data.models[k])}: correct predictions blue, errors orange, by their share{inside}."
         pictures.append(_picture(f"matrix{place + 1}", display, caption))
     return pictures
 
 
-def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
-    """The second best model less the best one."""
+def _difference(data: Data, findings: Findings, settings: IntervalSettings) -> list[Picture]:
+    """The matrix of the second best model minus that of the best model."""
     # Tests of cells need counts, and independent samples.
-    if len(found.best) < 2 or data.weighted is not None or repeats(data) > 1:
+    if len(findings.best) < 2 or data.weighted is not None or repeats(data) > 1:
         return []
-    best, other = found.best[:2]
+    best, other = findings.best[:2]
     names = [short(data.models[best]), short(data.models[other])]
-    options: dict[str, Any] = {"class_names": _class_names(data), "names": names, "level": manner.level}
+    options: dict[str, Any] = {"class_names": _class_names(data), "names": names, "level": settings.level}
     if data.paired is None:
         display = difference(data.matrices[best], data.matrices[other], **options)
         tested = "by Fisher's exact test"
@@ -218,33 +221,34 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
         display = difference(joint=joint, **options)
         tested = "by McNemar's exact test"
     if not display.beyond_chance.any():
-        return []  # in words on the page, as a picture of nothing says no more
-    caption = f"{names[1]} less {names[0]}, the best model; cells tested {tested}."
+        return []  # the page has a sentence instead
+    caption = f"{names[1]} minus {names[0]} (the best model); cells were tested {tested}."
     return [_picture("difference", display, caption)]
 
 
-def _agreement(found: Findings) -> list[Picture]:
-    agreed = found.agreement
-    # If all measures agree, or with few models, a picture has no more information than the numbers.
+def _agreement(findings: Findings) -> list[Picture]:
+    agreed = findings.agreement
+    # With few models, or if all measures agree, a picture shows no more than the numbers.
     if (
         agreed is None
         or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES
-        or len(found.leaderboard.order) < FEW_MODELS
+        or len(findings.leaderboard.order) < FEW_MODELS
     ):
         return []
-    if np.nanmin(agreed.spearman, initial=1.0) > NEARLY_ONE:
+    if np.nanmin(agreed.spearman, initial=1.0) > SAME_RANKS:
         return []
     caption = (
-        "Rank correlations (Spearman) of the measures over these models: 1 if they rank all models in the same order."
+        "Rank correlations (Spearman) of the measures over these models: 1 if two measures rank all models in the same "
+        "order."
     )
     return [_picture("agreement", agreement(agreed), caption)]
 
 
-def _curves(data: Data, found: Findings) -> list[Picture]:
+def _curves(data: Data, findings: Findings) -> list[Picture]:
     scores = data.scores
     if scores is None:
         return []
-    chosen = found.leaderboard.order[:MOST_CURVES]
+    chosen = findings.leaderboard.order[:MOST_CURVES]
     some = f" of the best {len(chosen)} of {len(data.models)} models" if len(chosen) < len(data.models) else ""
     if len(scores.positives) > 1:
         true, values = scores.by_model[chosen[0]]
@@ -252,7 +256,7 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
         of_class = {
             names[k]: ((true == k).astype(np.int64), values[:, column]) for column, k in enumerate(scores.positives)
         }
-        caption = f"ROC curves of {short(data.models[chosen[0]])}, of each class against the rest."
+        caption = f"ROC curves of {short(data.models[chosen[0]])}, for each class against the rest."
         return _computed(of_class, caption)
     positive = scores.positives[0]
     of_model = [scores.by_model[k] for k in chosen]
@@ -265,34 +269,34 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
     roc = curve(sides[0][0], by_name, **named)
     precision = curve(sides[0][0], by_name, kind="precision_recall", **named)
     return [
-        _picture("roc", roc, f"ROC curves{some}; the diagonal is what guessing gives."),
+        _picture("roc", roc, f"ROC curves{some}; random guessing lies on the diagonal."),
         _picture(
             "precision-recall",
             precision,
-            f"Precision and recall{some} at every threshold; thin lines have the same F1.",
+            f"Precision and recall{some} at every threshold; thin lines connect points with the same F1.",
         ),
     ]
 
 
 def _sides(data: Data, positive: int) -> list[str]:
-    """The names of the classes 0 and 1 of outcomes."""
+    """The names of the negative and of the positive class."""
     name = short(data.classes[positive])
     other = short(data.classes[1 - positive]) if len(data.classes) == 2 else "the rest"
     return [other if other != name else f"not {name}", name]
 
 
 def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
-    """ROC curves of outcomes and scores of different samples; no curve if all outcomes are the same."""
+    """ROC curves of outcomes and scores of different samples, without curves of a single outcome."""
     curves = {name: roc_curve(*side) for name, side in sides.items() if 0 < side[0].sum() < len(side[0])}
     return [_picture("roc", curve(curves), caption)] if curves else []
 
 
-def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
+def _calibration(data: Data, findings: Findings, settings: IntervalSettings) -> list[Picture]:
     scores = data.scores
     if scores is None or not scores.are_probabilities:
         return []
     pictures = []
-    for place, k in enumerate(found.leaderboard.order[:MOST_CALIBRATED]):
+    for place, k in enumerate(findings.leaderboard.order[:MOST_CALIBRATED]):
         true, values = scores.by_model[k]
         named: dict[str, Any] = {}
         if len(scores.positives) == 1:
@@ -301,14 +305,14 @@ def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[
             named = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
         else:
             outcome, y_prob = true, values[:, np.argsort(scores.positives)]
-        display = calibration(outcome, y_prob, level=manner.level, **named)
+        display = calibration(outcome, y_prob, level=settings.level, **named)
         caption = f"Calibration of {short(data.models[k])}."
         if not place:
-            smooth = "the shaded curve is a smooth fit with its limits, " if display.lines[0].smooth is not None else ""
-            alone = " Both treat predictions of one sample as independent." if repeats(data) > 1 else ""
+            smooth = "the shaded curve is a smooth fit with limits, " if display.lines[0].smooth is not None else ""
+            alone = " The limits treat predictions of the same sample as independent." if repeats(data) > 1 else ""
             caption = (
-                f"{caption[:-1]}: below the diagonal probabilities are too high, above it too low. The bars are Wilson "
-                f"limits, {smooth}and the histogram below counts predictions.{alone}"
+                f"{caption[:-1]}: probabilities are too high below the diagonal, and too low above it. The bars are "
+                f"Wilson limits, {smooth}and the histogram shows the numbers of predictions.{alone}"
             )
         pictures.append(_picture(f"calibration{place + 1}", display, caption))
     return pictures

@@ -19,13 +19,13 @@ class ReportColumns:
     by : tuple
         The columns that identify the model.
     y_true, y_pred : column name
-        The columns of the true and the predicted labels; ``table_of_models`` puts a column in the place of labels.
+        The columns of the true and the predicted labels; ``y_true`` may be the true labels themselves.
     paired_on : column name or None
         The column of the samples, if all models predicted the same samples.
     groups : column name or None
         The column of the groups to compare.
     y_score : dict
-        Labels and their columns of scores; the label is None for one column of the positive class.
+        Labels and their columns of scores; the label is None for a single column of the positive class.
     positive : label or None
         The label of the positive class; its index for matrices without class names.
     sample_weight : column name or None
@@ -42,7 +42,7 @@ class ReportColumns:
     sample_weight: Hashable | None = None
 
     def check(self) -> None:
-        """Raise if one column is named twice."""
+        """Raise if two arguments name the same column."""
         others = [
             ("paired_on", self.paired_on),
             ("groups", self.groups),
@@ -67,6 +67,6 @@ class ReportColumns:
         if self.sample_weight is not None and (self.groups is not None or self.y_score):
             raise ArgumentError(
                 "sample_weight",
-                "expected no columns of groups or scores with weights; their limits and tests are those "
-                f"of counts, got {quoted(self.sample_weight)}",
+                "expected no weights with columns of groups or scores, whose limits and tests need counts, "
+                f"got {quoted(self.sample_weight)}",
             )

@@ -1,4 +1,4 @@
-"""Columns of scores: which class each belongs to, the classes that they predict, and the scores of each model."""
+"""Columns of scores: their classes, the classes that they predict, and the scores of each model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matrics.typing import NumPyArray
 
 __all__ = ["THRESHOLD", "ReportScores", "predicted", "read_scores"]
 
-# From which on a probability predicts the positive class.
+# The lowest probability that predicts the positive class.
 THRESHOLD = 0.5
 
 
@@ -39,13 +39,13 @@ class ReportScores:
 
     @property
     def are_probabilities(self) -> bool:
-        """Whether all are between 0 and 1 and, if every class has a column, add up to 1."""
+        """Whether all scores are between 0 and 1 and, if every class has a column, add up to 1."""
         inside = bool(((self.values >= 0) & (self.values <= 1)).all())
         return inside and (len(self.positives) == 1 or bool(np.allclose(self.values.sum(axis=1), 1, atol=1e-3)))
 
     def of_models(self, true: NumPyArray, rows: Sequence[NumPyArray]) -> ReportScores:
-        """The same, cut into models by the rows of each."""
-        return ReportScores(self.positives, self.values, [(true[one], self.values[one]) for one in rows])
+        """The scores with those of each model, by the rows of each model."""
+        return ReportScores(self.positives, self.values, [(true[of_model], self.values[of_model]) for of_model in rows])
 
 
 def read_scores(
@@ -54,7 +54,7 @@ def read_scores(
     known: Classes,
     true: NumPyArray,
 ) -> ReportScores:
-    """The scores of a table, whose columns are known by the label of their class, or None for the positive one.
+    """The scores of a table from the columns of labels; the label None is the positive class.
 
     Raises
     ------
@@ -68,19 +68,20 @@ def read_scores(
         place = known.default_positive
         if place is None:
             raise ArgumentError(
-                "positive", f"expected the label of the class of the scores, one of {known.listed}, got none"
+                "positive", f"expected the label of the class of the scores, from {known.listed}, got none"
             )
         return ReportScores((place,), values)
     if len(columns) not in (1, known.number):
         raise ArgumentError(
             "y_score",
-            f"expected one column, or one for each of the {known.number} classes, got [{quoted_list(columns)}]",
+            f"expected a single column, or a column for each of the {known.number} classes, got "
+            f"[{quoted_list(columns)}]",
         )
     return ReportScores(tuple(known.index(label, "y_score") for label in columns), values)
 
 
 def predicted(scores: ReportScores | None, classes: Sequence[str]) -> tuple[NumPyArray, str]:
-    """The class that the scores predict for each row, and how, in words."""
+    """The class that the scores predict for each row, and a sentence on how it is predicted."""
     if scores is None:
         raise TypeError("y_score: expected scores to predict classes from, got none")
     if len(scores.positives) > 1:
@@ -92,14 +93,14 @@ def predicted(scores: ReportScores | None, classes: Sequence[str]) -> tuple[NumP
     n = len(classes)
     if n != 2:
         raise ArgumentError(
-            "y_pred", f"expected a column of predicted labels with the scores of one of {n} classes, got none"
+            "y_pred", f"expected a column of predicted labels, as only a single class of {n} has scores, got none"
         )
     positive = scores.positives[0]
     if not scores.are_probabilities:
         raise ArgumentError(
             "y_pred",
-            "expected a column of predicted labels with scores that are no probabilities, as no threshold is "
-            "known, got none",
+            "expected a column of predicted labels, as scores that are not probabilities have no default threshold, "
+            "got none",
         )
     above = scores.values[:, 0] >= THRESHOLD
     how = (

@@ -1,4 +1,4 @@
-"""The best models by each measure: on the same samples, or each on its own samples; and values with their limits."""
+"""Verdicts: comparisons of models by a measure, on the same or on different samples; and values with limits."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from matrics._wording import between, with_limits
 __all__ = ["Limited", "ModelVerdict", "best_of", "judged_alone", "judged_together", "ranked"]
 
 
-# Measures of scores of which lower values are better.
+# Measures of scores whose lower values are better.
 LOSSES = ("log_loss", "brier_score")
 
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """One measure of all models: estimates with limits, how far each is from the best, and which are tied with it.
+    """A measure of all models: estimates with limits, differences from the best model, and models tied with it.
 
     Parameters
     ----------
     label : str
-        The measure, with the class if it has a value for each.
+        The measure, with the class if each class has a value.
     estimate, low, high : array, shape (M,)
-        The value of each model, and its limits.
+        The values of the models and their limits.
     difference, difference_low, difference_high : array, shape (M,)
-        How much better the best model is than each, and the limits of that.
+        How much better the best model is than each model, and the limits of this difference.
     best : int or None
         The model with the best value; None if the measure is undefined for all.
     tied : array of bool, shape (M,)
         Which models are not significantly different from the best.
     probability_best : array, shape (M,), or None
-        The probability of each model of being the best; only on the same samples.
+        The probability that each model is the best; only for models on the same samples.
     higher_is_better : bool
-        Whether high values are good.
+        Whether higher values are better.
     status : array of int, shape (M,)
         Codes of :class:`matrics.IntervalStatus`.
     method : str
-        How the limits of the compared models were formed: ``"replicates"``, or the formula; empty without limits.
+        The method of the limits of the compared models: ``"replicates"`` or a formula; empty without limits.
     p_value : array, shape (M,), or None
-        Of the difference from the best model; only of measures of scores.
+        The p-values of the differences from the best model; only for measures of scores.
     """
 
     label: str
@@ -74,7 +74,7 @@ class ModelVerdict:
 
     @property
     def title(self) -> str:
-        """The label as people write it: ``Cohen's kappa``."""
+        """The label as a title: ``Cohen's kappa``."""
         return written(self.label)
 
 
@@ -86,7 +86,7 @@ def judged_together(
     classes: Sequence[str],
     **options: Any,
 ) -> list[ModelVerdict]:
-    """Verdicts on models that have predicted the same samples; several rows of one sample are a cluster.
+    """Verdicts on models that predicted the same samples; several rows of a sample are a cluster.
 
     ``options`` are those of :func:`matrics.compare_models`.
     """
@@ -104,33 +104,35 @@ def judged_together(
     weighted = weights is not None and bool(np.ptp(weights) > 0)
     verdicts = []
     for key, metric in metrics.items():
-        one = compared[str(metric)]
+        comparison = compared[str(metric)]
         side = 1 if metric.higher_is_better else -1
         scheme = "clusters" if repeated else "multinomial"
         of_replicates = intervals_are_of_replicates(metric, weighted=weighted, clustered=repeated)
         method = "replicates" if of_replicates else formula_of(Measure.of(metric), "auto", scheme)
-        verdicts += [_verdict(label, one, side > 0, k=k, method=method) for k, label in _values(key, metric, classes)]
+        verdicts += [
+            _verdict(label, comparison, side > 0, k=k, method=method) for k, label in _values(key, metric, classes)
+        ]
     return verdicts
 
 
 def ranked(compared: Mapping[str, ModelComparison], *, turned: bool = True) -> list[ModelVerdict]:
-    """Verdicts on models that have scored the same samples, by measures of their scores.
+    """Verdicts on models that scored the same samples, by measures of their scores.
 
-    Unless ``turned``, differences of losses are negative where the best model is better.
+    Without ``turned``, differences of losses are negative if the best model is better.
     """
-    return [_verdict(name, one, name not in LOSSES, turned=turned) for name, one in compared.items()]
+    return [_verdict(name, comparison, name not in LOSSES, turned=turned) for name, comparison in compared.items()]
 
 
 def _verdict(
     label: str,
     compared: ModelComparison,
-    higher_is_better: bool,  # noqa: FBT001 (of two kinds)
+    higher_is_better: bool,  # noqa: FBT001 (callers pass an expression)
     *,
     k: int | None = None,
     method: str = "",
     turned: bool = True,
 ) -> ModelVerdict:
-    """The verdict by one measure; ``k`` is the class, if each class has a value."""
+    """The verdict by a measure; ``k`` is the class if each class has a value."""
     side = 1 if higher_is_better else -1
     estimate, low, high = (_of_class(part, k) for part in compared.intervals[:3])
     best = best_of(estimate, side)
@@ -163,7 +165,7 @@ def judged_alone(
     squared_weights: Array | None = None,
     **options: Any,
 ) -> list[ModelVerdict]:
-    """Verdicts on matrices (M, n, n) of independent samples; the level is shared by all pairs (Bonferroni).
+    """Verdicts on matrices (M, n, n) of independent samples, with a joint level for all pairs (Bonferroni).
 
     ``squared_weights`` and ``options`` are those of :func:`matrics.interval`.
     """
@@ -172,10 +174,10 @@ def judged_alone(
     shared = 1 - (1 - level) / max(number * (number - 1) / 2, 1)
     verdicts = []
     for key, metric in metrics.items():
-        one, side = intervals[str(metric)], 1 if metric.higher_is_better else -1
+        limits, side = intervals[str(metric)], 1 if metric.higher_is_better else -1
         method = formula_of(Measure.of(metric), "auto", "multinomial")
         for k, label in _values(key, metric, classes):
-            estimate, low, high = (_of_class(part, k) for part in one[:3])
+            estimate, low, high = (_of_class(part, k) for part in limits[:3])
             best = best_of(estimate, side)
             of_both = None if squares is None else (squares[best or 0], squares)
             against = compare(stack[best or 0], stack, metric, level=shared, squared_weights=of_both, **options)
@@ -184,7 +186,7 @@ def judged_alone(
             itself = np.arange(number) == best
             worst, most = np.where(itself, np.nan, worst), np.where(itself, np.nan, most)
             tied = ~(worst > 0) & ~np.isnan(estimate)
-            status = _of_class(one.status, k)
+            status = _of_class(limits.status, k)
             verdicts.append(
                 ModelVerdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status, method)
             )
@@ -192,7 +194,7 @@ def judged_alone(
 
 
 def _values(key: str, metric: Metric, classes: Sequence[str]) -> list[tuple[int | None, str]]:
-    """The values that a measure has for a matrix: their class, if each class has one, and their names."""
+    """The class (None for a measure without classes) and the name of each value of a measure."""
     labels = [title_of(label) for label in named_columns(key, metric, classes)]
     return list(enumerate(labels)) if metric.is_classwise else [(None, labels[0])]
 
@@ -202,7 +204,7 @@ def _of_class(values: Array, k: int | None) -> Array:
 
 
 def best_of(estimate: Array, side: int) -> int | None:
-    """The position of the highest of several values, or with the side -1 of the lowest; None if all are undefined."""
+    """The position of the highest value, or of the lowest with the side -1; None if all values are undefined."""
     if np.isnan(estimate).all():
         return None
     return int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
@@ -225,21 +227,21 @@ class Limited:
 
     @classmethod
     def of(cls, interval: Interval, place: int | tuple[int, ...]) -> Limited:
-        """One element of an interval of arrays."""
+        """The element of an interval of arrays at a position."""
         estimate, low, high = (float(part[place]) for part in interval[:3])
         return cls(estimate, low, high, int(interval.status[place]))
 
     @property
     def between(self) -> str:
-        """The limits in words; empty if there are none."""
+        """The limits as text; empty without limits."""
         return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high, self.value)
 
     @property
     def text(self) -> str:
-        """The value, and its limits in brackets."""
+        """The value as text, with its limits in brackets."""
         return with_limits(self.value, self.low, self.high)[0] + (f" ({self.between})" if self.between else "")
 
     @property
     def is_rough(self) -> bool:
-        """Whether the limits that are there are to be taken with care, as with few samples."""
+        """Whether there are limits that are unreliable, such as with few samples."""
         return self.status != 0 and bool(self.between)

@@ -110,6 +110,11 @@ class _WholeMargins(NoCells):
         return self._rounded(self._pred)
 
     @margin
+    def mean_size(self) -> Array:
+        """The mean of the row sum and the column sum, rounded once."""
+        return 0.5 * self._rounded(self._tp + self._tp + self._fn + self._fp)
+
+    @margin
     def not_true(self) -> Array:
         """A difference."""
         return self._rounded(self._not_true)
@@ -145,6 +150,10 @@ class _WholeMargins(NoCells):
 
 class _OnHost(HostArithmetic, _WholeMargins):
     """The table of margins for arrays of NumPy, whose values can be inspected."""
+
+    def unless_invalid(self, values: Array) -> Array:
+        """See ``Margins``."""
+        return values if np.all(self.valid) else super().unless_invalid(values)
 
 
 def scores_of(chosen: Mapping[str, Metric], functions: Sequence[TableFunction], table: NoCells) -> dict[str, Array]:

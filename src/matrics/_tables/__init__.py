@@ -1,1 +1,1 @@
-"""Data frames of pandas and Polars: labels in, scores out."""
+"""Tables of labels as input, and tables of scores as output, in any library of data frames."""

@@ -1,4 +1,4 @@
-"""Any table as columns by name: pandas, Polars, pyarrow, mappings, and the Arrow C interface."""
+"""The columns of a table of any library: pandas, Polars, pyarrow, mappings, and the Arrow C interface."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AnyTable:
     Parameters
     ----------
     argument : str
-        What messages call it.
+        The name of the table in messages.
     names : list
         The names of all columns.
     """
@@ -35,39 +35,39 @@ class AnyTable:
     names: list[Any]
     _read: Callable[[list[Any]], Mapping[Any, Any]] = field(repr=False)
 
-    def columns(self, wanted: Iterable[Any]) -> dict[Any, Any]:
+    def columns(self, names: Iterable[Any]) -> dict[Any, Any]:
         """Read these columns: series of pandas or Polars, or arrays of pyarrow. A table can be read once."""
-        names = list(dict.fromkeys(wanted))
-        check_columns(self.names, names, self.argument)
-        read = self._read(names)
-        found = {name: as_column(name, read[name]) for name in names}
-        lengths = {name: len(column) for name, column in found.items()}
+        chosen = list(dict.fromkeys(names))
+        check_columns(self.names, chosen, self.argument)
+        table = self._read(chosen)
+        columns = {name: as_column(name, table[name]) for name in chosen}
+        lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"{self.argument}: expected columns of one length, got {lengths}")
-        return found
+            raise ValueError(f"{self.argument}: expected columns of the same length, got {lengths}")
+        return columns
 
 
-def open_table(argument: str, table: Any, wanted: Sequence[Any] = (), *, others: str = "") -> AnyTable:
-    """Any table, from which columns can be read.
+def open_table(argument: str, table: Any, names: Sequence[Any] = (), *, others: str = "") -> AnyTable:
+    """A table of any library as an AnyTable, which reads columns.
 
     Parameters
     ----------
     argument : str
-        What messages call the table.
+        The name of the table in messages.
     table : data frame or other table
         A data frame of pandas or Polars, a table of pyarrow, a mapping of names to columns, or an object with
         ``__arrow_c_stream__``, whose other columns are not kept.
-    wanted : sequence, optional
-        The columns that the message for a lazy frame names.
+    names : sequence, optional
+        The columns that the message about a lazy frame selects.
     others : str, optional
-        What else is expected, for the message about something else.
+        Other kinds of data that the caller accepts, for messages.
 
     Raises
     ------
     ImportError
-        pyarrow would read the table, and is not installed.
+        The table needs pyarrow, which is not installed.
     TypeError
-        It is no table, or one that has no values yet.
+        The object is not a table, or a table without values, such as a lazy frame.
     """
     kind, origin = type(table).__name__, library(table)
     if origin in ("pandas", "polars") and kind == "DataFrame":
@@ -78,7 +78,7 @@ def open_table(argument: str, table: Any, wanted: Sequence[Any] = (), *, others:
         return _open_stream(argument, table, others)
     got = f"a {kind} of {origin}" if origin in ("pandas", "polars") else described(table)
     if kind == "LazyFrame":
-        columns = f".select([{', '.join(map(repr, dict.fromkeys(wanted)))}])" if wanted else ""
+        columns = f".select([{', '.join(map(repr, dict.fromkeys(names)))}])" if names else ""
         got = f"a LazyFrame: collect it first, {argument}{columns}.collect()"
     elif origin == "dask":
         got = f"a {kind} of dask, which matrics.dask.count_frame counts"
@@ -86,11 +86,11 @@ def open_table(argument: str, table: Any, wanted: Sequence[Any] = (), *, others:
 
 
 def _open_stream(argument: str, table: Any, others: str) -> AnyTable:
-    """A table of pyarrow, or any other that gives its rows in batches."""
+    """A table of pyarrow, or another table that Arrow reads in batches."""
     pa = arrow.imported()
     try:
         reader = pa.RecordBatchReader.from_stream(table)
-    except pa.ArrowInvalid as error:  # it is a column
+    except pa.ArrowInvalid as error:  # the object is a column
         raise TypeError(f"{argument}: expected {EXPECTED}{others}, got {described(table)}") from error
 
     def read(names: list[Any]) -> Any:
@@ -102,16 +102,16 @@ def _open_stream(argument: str, table: Any, others: str) -> AnyTable:
 
 
 def names_of_columns(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """The names of columns, or a single name; ValueError if a name occurs twice."""
-    found = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
-    if len(set(found)) != len(found):
-        raise ValueError(f"by: expected different columns, got [{quoted_list(found)}]")
-    return found
+    """The names of columns, from a single name or several; raises a ValueError if a name occurs twice."""
+    names = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+    if len(set(names)) != len(names):
+        raise ValueError(f"by: expected different columns, got [{quoted_list(names)}]")
+    return names
 
 
-def check_columns(there: list[Any], wanted: Iterable[Any], argument: str = "frame") -> None:
-    """Raise unless all these columns are there, each once."""
-    for name in wanted:
-        if there.count(name) != 1:
-            got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
+def check_columns(columns: list[Any], names: Iterable[Any], argument: str = "frame") -> None:
+    """Raise a ValueError if a column does not exist, or several columns have its name."""
+    for name in names:
+        if columns.count(name) != 1:
+            got = "several" if name in columns else f"the columns {quoted_list(columns, 20)}"
             raise ValueError(f"{argument}: expected a column {quoted(name)}, got {got}")

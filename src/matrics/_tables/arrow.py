@@ -1,4 +1,4 @@
-"""Columns that pyarrow reads: its own, arrays of NumPy, sequences, and objects with Arrow's C interface."""
+"""Columns as pyarrow arrays, from arrays of NumPy, sequences, and objects with Arrow's C interface."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ __all__ = ["as_array", "coded", "filtered", "imported", "is_missing", "numbers"]
 
 
 def imported() -> Any:
-    """Import pyarrow; without it, raise an ImportError with the command to install it."""
+    """The module pyarrow; raises an ImportError with the command that installs it."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
         raise ImportError(
-            "tables and columns that are of neither pandas nor Polars need pyarrow: python -m pip install pyarrow"
+            "tables and columns need pyarrow unless they are of pandas or Polars: python -m pip install pyarrow"
         ) from error
 
 
 def as_array(name: Any, column: Any) -> Any:
-    """An array of pyarrow, chunked or not, of a type that pyarrow can compute with; TypeError if it is no column."""
+    """A pyarrow array, chunked or not, of a type that pyarrow can sort; raises a TypeError if it is not a column."""
     pa = imported()
     try:
-        found = _converted(column, pa)
+        array = _converted(column, pa)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise TypeError(
-            f"column {quoted(name)}: expected values of one kind, such as numbers, text or times, got {cut(error)}"
+            f"column {quoted(name)}: expected values of the same kind, such as numbers, text or times, got {cut(error)}"
         ) from error
-    if isinstance(found.type, pa.BaseExtensionType):
-        found = found.cast(found.type.storage_type)
-    # Types that pyarrow can neither sort nor look up.
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.cast(array.type.storage_type)
+    # pyarrow can neither sort nor look up these types.
     other = {"string_view": pa.large_string(), "binary_view": pa.large_binary(), "halffloat": pa.float32()}
-    return found.cast(other.get(str(found.type), found.type))
+    return array.cast(other.get(str(array.type), array.type))
 
 
 def _converted(column: Any, pa: Any) -> Any:
@@ -51,7 +51,7 @@ def _converted(column: Any, pa: Any) -> Any:
         raise TypeError(quoted(column))
     if not isinstance(column, (list, tuple, np.ndarray)):
         column = np.asarray(column) if hasattr(column, "__array__") else list(column)
-    return pa.array(column, from_pandas=True)  # NaN among texts is a missing value
+    return pa.array(column, from_pandas=True)  # from_pandas reads NaN among texts as missing
 
 
 def is_missing(column: Any) -> Array:
@@ -72,7 +72,7 @@ def is_missing(column: Any) -> Array:
 def coded(column: Any) -> tuple[Array, Any, tuple[Any, ...] | None]:
     """The codes, the values and the categories of a column without missing values.
 
-    A dictionary has categories if its type says that it is ordered. Other dictionaries are only a way of storage.
+    A dictionary has categories if its type is ordered. Other dictionaries are only a compressed form of the column.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -84,19 +84,19 @@ def coded(column: Any) -> tuple[Array, Any, tuple[Any, ...] | None]:
     parts = _chunks(column)
     indices = np.concatenate([np.empty(0, np.int64), *(np.asarray(part.indices) for part in parts)]).astype(np.int64)
     dictionary = parts[0].dictionary if parts else pa.array([], column.type.value_type)
-    # A dictionary may have values that no row has, and the same value twice.
+    # A dictionary may contain unused values, and the same value twice.
     used = np.flatnonzero(np.bincount(indices, minlength=len(dictionary)))
-    there = dictionary.take(pa.array(used))
-    values = there.unique()
+    used_values = dictionary.take(pa.array(used))
+    values = used_values.unique()
     if not column.type.ordered:
         values = values.take(pc.array_sort_indices(values))
     codes = np.zeros(len(dictionary), np.int64)
-    codes[used] = np.asarray(pc.index_in(there, value_set=values))
+    codes[used] = np.asarray(pc.index_in(used_values, value_set=values))
     return codes[indices], values, tuple(dictionary.to_pylist()) if column.type.ordered else None
 
 
 def filtered(column: Any, kept: Array) -> Any:
-    """Select rows of a column."""
+    """The rows of a column where ``kept`` is true."""
     import pyarrow as pa
 
     return column.filter(pa.array(kept))
@@ -110,8 +110,8 @@ def numbers(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
         try:
-            column = column.cast(pa.int64())  # sums of integers are decimals in SQL
-        except pa.ArrowInvalid:  # there are decimal places, or more digits than 64 bits have
+            column = column.cast(pa.int64())  # in SQL sums of integers are decimals
+        except pa.ArrowInvalid:  # decimal places, or more digits than 64 bits
             column = column.cast(pa.float64())
     return column.to_numpy(zero_copy_only=False)
 

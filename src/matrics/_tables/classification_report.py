@@ -28,10 +28,10 @@ __all__ = ["ClassificationReport", "classification_report"]
 MEASURES = ("precision", "recall", "f1")
 AVERAGES = {"macro avg": "macro", "weighted avg": "weighted"}
 WIDTH = 80  # of a screen
-FEWEST_LETTERS = len("weighted avg")  # of a name
+FEWEST_LETTERS = len("weighted avg")  # smallest width of the names
 CELL = len("0.00 [0.00, 0.00]")
 GAP = "  "
-ACCURACY = -3  # its row
+ACCURACY = -3  # the row of accuracy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class ClassificationReport(Result):
     precision, recall, f1 : Interval
         The values and limits of all rows: arrays (n + 3,).
     support : array, shape (n + 3,)
-        The samples of the true class of each row, or all samples; sums of weights if weighted.
+        The number of samples of the true class of each row, or of all samples; sums of weights with weights.
     level : float
         The confidence level of the limits.
     matrix : array, shape (n, n)
@@ -64,7 +64,7 @@ class ClassificationReport(Result):
     matrix: NumPyArray
 
     def to_frame(self, *, library: Library = "pandas") -> Any:
-        """The table as a data frame, a row for each class and average.
+        """The table as a data frame with a row for each class and average.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class ClassificationReport(Result):
         Returns
         -------
         pandas.DataFrame or polars.DataFrame
-            The column ``class``; of each measure five columns, as in :func:`matrics.to_frame` (``f1``, ``f1/low``,
+            The column ``class``; five columns for each measure, as in :func:`matrics.to_frame` (``f1``, ``f1/low``,
             ``f1/high``, ``f1/standard_error``, ``f1/status``); and ``support``. NaN where there is no value.
 
         Raises
@@ -91,8 +91,10 @@ class ClassificationReport(Result):
         """The table in LaTeX, with the rules of booktabs: limits in brackets, and notes as comments."""
         cells = [[latex.escape(name)] for name in self.names]
         for measure in MEASURES:
-            found = getattr(self, measure)
-            for row, limits in zip(cells, zip(found.estimate, found.low, found.high, strict=True), strict=True):
+            interval = getattr(self, measure)
+            for row, limits in zip(
+                cells, zip(interval.estimate, interval.low, interval.high, strict=True), strict=True
+            ):
                 row.append(latex.with_limits(*map(float, limits)))
         for row, number in zip(cells, self.support.tolist(), strict=True):
             row.append(f"{number:,.10g}")
@@ -124,22 +126,22 @@ class ClassificationReport(Result):
     __repr__ = __str__
 
     def _cell(self, measure: str, row: int) -> str:
-        """A value with its limits; accuracy has only one value."""
+        """A value with its limits; the row of accuracy has only the column of F1."""
         if measure != "f1" and row == len(self.names) + ACCURACY:
             return ""
-        found = getattr(self, measure)
-        value, low, high = (float(part[row]) for part in (found.estimate, found.low, found.high))
+        interval = getattr(self, measure)
+        value, low, high = (float(part[row]) for part in (interval.estimate, interval.low, interval.high))
         limits = "" if math.isnan(low + high) else f"[{rounded(low, 2)}, {rounded(high, 2)}]"
         return f"{'–' if math.isnan(value) else rounded(value, 2):>4} {limits:<12}"
 
     def _notes(self) -> list[str]:
-        """What brackets are, and why values or limits are missing or may miss the truth."""
-        found = {int(code) for measure in MEASURES for code in getattr(self, measure).status}
+        """Notes on the brackets, and on missing or unreliable values and limits."""
+        codes = {int(code) for measure in MEASURES for code in getattr(self, measure).status}
         notes = [f"in brackets: {self.level * 100:.6g} % limits"]
         if any("–" in self._cell(measure, row) for measure in MEASURES for row in range(len(self.names))):
             notes.append("– undefined: no true sample of the class, or no prediction of it")
-        found -= {IntervalStatus.OK, IntervalStatus.UNDEFINED}
-        notes += [status.sentence for status in IntervalStatus if status in found]
+        codes -= {IntervalStatus.OK, IntervalStatus.UNDEFINED}
+        notes += [status.sentence for status in IntervalStatus if status in codes]
         return [line for note in notes for line in textwrap.wrap(note, WIDTH)]
 
 
@@ -241,8 +243,8 @@ def classification_report(
     counts = count_labels(y_true, y_pred, labels, sample_weight, ignore_index, squares=True)
     if counts.matrix.ndim != 2:
         raise ValueError(
-            f"y_true, y_pred: expected the labels of one model, (N,), got matrices {tuple(counts.matrix.shape)}: "
-            "make a report of each"
+            f"y_true, y_pred: expected the labels of a single model, (N,), got matrices {tuple(counts.matrix.shape)}: "
+            "make a report for each model"
         )
     names = counts.class_names if class_names is None else tuple(check_names(class_names, len(counts.labels)) or ())
     left = left_out(ignore_index, len(counts.labels), tuple(counts.labels))
@@ -255,9 +257,9 @@ def classification_report(
     matrix = _on_host(counts.matrix)
     squares = None if counts.squared_weights is None else _on_host(counts.squared_weights)
     options: Any = {"squared_weights": squares, "level": level, "zero_division": zero_division}
-    found = interval(matrix, [*specs, "accuracy"], **options)
+    intervals = interval(matrix, [*specs, "accuracy"], **options)
     sizes = matrix.sum(axis=-1)
-    precision, recall, f1 = (_rows(found, measure, others) for measure in MEASURES)
+    precision, recall, f1 = (_rows(intervals, measure, others) for measure in MEASURES)
     support = np.concatenate([sizes, [sizes.sum()] * (1 + len(AVERAGES))])
     rows = (*names, "accuracy", *AVERAGES)
     report = ClassificationReport(rows, precision, recall, f1, support, float(level), matrix)
@@ -269,9 +271,11 @@ def _on_host(matrix: Any) -> Array:
     return backend.to_numpy(array)
 
 
-def _rows(found: dict[str, Interval], measure: str, others: str) -> Interval:
-    """The intervals of a measure in the order of the rows: classes, accuracy, averages."""
+def _rows(intervals: dict[str, Interval], measure: str, others: str) -> Interval:
+    """The intervals of a measure for the rows: classes, accuracy, averages."""
     nothing = Interval._make([*[math.nan] * 4, 0, int(IntervalStatus.UNDEFINED)])
-    averages = [found[f"{measure}:{average}{others}"] for average in AVERAGES.values()]
-    parts = [found[f"{measure}:class"], found["accuracy"] if measure == "f1" else nothing, *averages]
-    return Interval._make(np.concatenate([np.atleast_1d(one) for one in column]) for column in zip(*parts, strict=True))
+    averages = [intervals[f"{measure}:{average}{others}"] for average in AVERAGES.values()]
+    parts = [intervals[f"{measure}:class"], intervals["accuracy"] if measure == "f1" else nothing, *averages]
+    return Interval._make(
+        np.concatenate([np.atleast_1d(part) for part in column]) for column in zip(*parts, strict=True)
+    )

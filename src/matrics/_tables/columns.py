@@ -1,4 +1,4 @@
-"""Columns of a table as numbers, or as codes of their values or of classes."""
+"""Columns of a table as numbers, as codes of their values, or as classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-#: The name of a row in messages, by its position: "at position 3", or "in row 4 of labels.csv".
+#: A function from the position of a row to its name in messages: "at position 3", or "in row 4 of labels.csv".
 Where: TypeAlias = Callable[[int], str]
 
 Parts: TypeAlias = tuple[Array, Any, tuple[Any, ...] | None]  # codes, values and categories
@@ -55,10 +55,10 @@ class Coded(NamedTuple):
     codes : array of int, shape (rows,)
         The position of each row's value in ``values``.
     values : column
-        The values that occur, sorted, each once; a column of the same library and type. Those of a column with
-        ``categories`` are in the order of these.
+        The distinct values as a column of the same library and type. They are sorted, or in the order of
+        ``categories``.
     categories : tuple or None
-        All categories in their order, of a categorical column of pandas, an Enum of Polars or an ordered dictionary of
+        All categories in their order, for a categorical column of pandas, an Enum of Polars or an ordered dictionary of
         pyarrow.
     """
 
@@ -67,12 +67,12 @@ class Coded(NamedTuple):
     categories: tuple[Any, ...] | None
 
     def listed(self) -> list[Any]:
-        """The values as objects of Python."""
+        """The values as Python objects."""
         return listed(self.values)
 
 
 def as_column(name: Any, column: Any) -> Any:
-    """A series of pandas or Polars, or else an array of pyarrow, from any column."""
+    """Any column as a series of pandas or Polars, or as an array of pyarrow."""
     kind = library(column)
     if kind == "pandas":
         import pandas as pd
@@ -87,12 +87,12 @@ def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
     Parameters
     ----------
     name : column name
-        What messages call the column.
+        The name of the column in messages.
     column : column
         A series of pandas or Polars, an array of pyarrow, chunked or not, or with a dictionary, an array of NumPy, or a
         sequence.
     where : function of an int, optional
-        What messages call the row at a position.
+        The name of the row at a position, for messages.
 
     Returns
     -------
@@ -102,9 +102,9 @@ def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
     Raises
     ------
     ImportError
-        The column is of neither pandas nor Polars, and pyarrow is not installed.
+        The column needs pyarrow, which is not installed.
     TypeError
-        The values are not of one kind, or have no order.
+        The values have different kinds, or no order.
     ValueError
         A value is missing: None, NaN or empty text.
     """
@@ -112,13 +112,13 @@ def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
     _refuse(name, _is_missing(column), where)
     try:
         codes, values, categories = _CODED.get(library(column), arrow.coded)(column)
-    except Exception as error:  # the type of error for values that cannot be hashed or compared depends on the library
+    except Exception as error:  # each library has other errors for values that cannot be compared
         reason = str(error).partition("\n")[0]
         raise TypeError(
-            f"column {quoted(name)}: expected values of one kind, such as numbers, text or times, got "
+            f"column {quoted(name)}: expected values of the same kind, such as numbers, text or times, got "
             f"{_type_of(column)} ({reason})"
         ) from error
-    # Empty text is the first of sorted values; categories have an order of their own.
+    # Empty text is the first of sorted values, but not of categories.
     first = listed(values[:1] if categories is None else values)
     if "" in first:
         _refuse(name, codes == first.index(""), where)
@@ -128,28 +128,28 @@ def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
 def _coded_by_pandas(column: Any) -> Parts:
     import pandas as pd
 
-    codes, found = pd.factorize(column, sort=True)
+    codes, values = pd.factorize(column, sort=True)
     is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
     categories = in_their_order(column.dtype) if is_categorical else None
-    return np.asarray(codes, np.int64), pd.Series(found, name=column.name), categories
+    return np.asarray(codes, np.int64), pd.Series(values, name=column.name), categories
 
 
 def in_their_order(dtype: Any) -> tuple[Any, ...]:
-    """The categories of a type of pandas, which are in alphabetical order by default."""
-    given = tuple(dtype.categories.tolist())
-    is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in given)
-    if is_alphabetical and given == tuple(sorted(given)):
-        return Sorted.of(given)
-    return given if dtype.ordered else Categories(given)
+    """The categories of a pandas type; a Sorted tuple if they only have the alphabetical order of the default."""
+    categories = tuple(dtype.categories.tolist())
+    is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in categories)
+    if is_alphabetical and categories == tuple(sorted(categories)):
+        return Sorted.of(categories)
+    return categories if dtype.ordered else Categories(categories)
 
 
 def _coded_by_polars(column: Any) -> Parts:
     import polars as pl
 
-    if column.dtype.is_nested():  # lists and structs cannot be looked up
+    if column.dtype.is_nested():  # replace_strict does not support lists and structs
         raise TypeError("its values have parts")
     values = column.unique().sort()
-    # The numbers that Polars gives to categories are not always in the order of their names.
+    # The physical numbers of categories in Polars are not always in the order of their names.
     if column.dtype in (pl.Categorical, pl.Enum):
         column, table = column.to_physical(), values.to_physical()
     else:
@@ -169,25 +169,25 @@ def combined(columns: Sequence[Coded], rows: int) -> tuple[Array, list[Array]]:
     -------
     tuple
         The combination of each row (rows,), and for each column the code of its value in each combination. Without
-        columns there is one combination.
+        columns there is a single combination.
     """
-    found, places, number = np.zeros(rows, np.int64), list[Array](), 1
+    combinations, places, number = np.zeros(rows, np.int64), list[Array](), 1
     for column in columns:
         size = len(column.values)
-        # Renumbered after each column, so that there are never more numbers than rows.
-        keys, found = _numbered(found * size + column.codes, number * size)
+        # Combinations are renumbered after each column, so that their number does not exceed that of rows.
+        keys, combinations = _numbered(combinations * size + column.codes, number * size)
         before, here = np.divmod(keys, max(size, 1))
         places = [*(codes[before] for codes in places), here]
         number = len(keys)
-    return found, places
+    return combinations, places
 
 
 def _numbered(keys: Array, limit: int) -> tuple[Array, Array]:
     """The keys in [0, limit) that occur, sorted, and the number of each key among them."""
     if limit > 4 * len(keys) + 2**16:
-        found, numbers = np.unique(keys, return_inverse=True)
-        return found, numbers
-    present = np.zeros(limit, bool)  # without sorting
+        distinct, numbers = np.unique(keys, return_inverse=True)
+        return distinct, numbers
+    present = np.zeros(limit, bool)  # faster than sorting
     present[keys] = True
     return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
 
@@ -200,26 +200,26 @@ def taken(values: Any, positions: Array) -> Any:
 
 
 def filtered(column: Any, kept: Array) -> Any:
-    """Select rows of a column."""
+    """The rows of a column where ``kept`` is true."""
     if library(column) == "pandas":
         return column[kept]
     return column.filter(kept) if library(column) == "polars" else arrow.filtered(column, kept)
 
 
 def listed(values: Any) -> list[Any]:
-    """The values of a column as objects of Python."""
+    """The values of a column as Python objects."""
     return list(values.to_pylist() if library(values) == "pyarrow" else values.to_list())
 
 
 def numbers_of(name: Any, column: Any, what: str = "scores", where: Where = at_position) -> Array:
-    """Any column of numbers, none of them missing, as floating numbers of 64 bits; messages call them ``what``."""
+    """A column of numbers as 64-bit floating numbers; raises if a value is missing. ``what`` is for messages."""
     return _numbers(name, column, what, where).astype(np.float64, copy=False)
 
 
 def weights_of(name: Any, column: Any, what: str = "weights", where: Where = at_position) -> Array:
-    """Any column of finite numbers of at least 0, as ``what`` calls them in messages, such as weights or counts.
+    """A column of finite numbers of at least 0, such as weights or counts; ``what`` is their name in messages.
 
-    Integers are integers of 64 bits, others floating numbers.
+    The result has 64-bit integers for integers, else 64-bit floating numbers.
     """
     weights = _numbers(name, column, what, where)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
@@ -232,18 +232,18 @@ def weights_of(name: Any, column: Any, what: str = "weights", where: Where = at_
 
 
 def _numbers(name: Any, column: Any, what: str, where: Where) -> Array:
-    """Integers or floating numbers of 64 bits."""
+    """A column of numbers as 64-bit integers or floating numbers."""
     column = as_column(name, column)
     _refuse(name, _is_missing(column), where)
-    found = np.asarray(arrow.numbers(column) if library(column) == "pyarrow" else column.to_numpy())
-    # Nullable columns and decimals are objects, which may be numbers.
-    if found.dtype.hasobject and all(isinstance(value, (Real, Decimal)) for value in found):
-        found = found.astype(np.float64)
-    if found.dtype.kind not in "biuf":
+    array = np.asarray(arrow.numbers(column) if library(column) == "pyarrow" else column.to_numpy())
+    # Nullable columns and decimals become arrays of objects.
+    if array.dtype.hasobject and all(isinstance(value, (Real, Decimal)) for value in array):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
         raise TypeError(f"column {quoted(name)}: expected {what}, which are numbers, got {_type_of(column)}")
-    is_wide = found.dtype.kind == "f" or (found.dtype == np.uint64 and (found >= 2**63).any())
-    numbers = found.astype(np.float64 if is_wide else np.int64, copy=False)
-    _refuse(name, np.isnan(numbers), where)  # nullable floating numbers of pandas may be NaN
+    is_wide = array.dtype.kind == "f" or (array.dtype == np.uint64 and (array >= 2**63).any())
+    numbers = array.astype(np.float64 if is_wide else np.int64, copy=False)
+    _refuse(name, np.isnan(numbers), where)  # nullable floating numbers of pandas may contain NaN
     return numbers
 
 
@@ -270,7 +270,7 @@ def _type_of(column: Any) -> Any:
 
 
 def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
-    """The labels of the classes that the call names; None if it names none."""
+    """The labels of the classes from the arguments of a call; None if both are None."""
     if num_classes is None and labels is None:
         return None
     classes = check_classes(num_classes, labels)
@@ -278,7 +278,7 @@ def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> 
 
 
 def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple[Hashable, ...]:
-    """The labels that occur in columns with their names, sorted; ``hint`` ends messages with advice for the caller."""
+    """The sorted labels that occur in named columns; ``hint`` ends messages with advice for the caller."""
     labels = {_whole(label) for _, column in columns for label in column.listed()}
     names = " and ".join(quoted(name) for name, _ in columns)
     named = f"columns {names}" if len(columns) > 1 else f"column {names}"
@@ -295,13 +295,13 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
 
 
 def common_order(sides: Iterable[tuple[tuple[Any, ...] | None, Iterable[Hashable]]]) -> tuple[Any, ...] | None:
-    """The categories that all sides have, or the only ordered ones, if they are all labels of the others."""
+    """The common categories of all sides, or the only ordered categories if they contain all labels; else None."""
     sides = list(sides)
-    given = {categories for categories, _ in sides}
-    if len(given) == 1:
-        found = given.pop()
-        return tuple(found) if isinstance(found, Categories) else found
-    ordered = {categories for categories in given if categories and not isinstance(categories, (Categories, Sorted))}
+    distinct = {categories for categories, _ in sides}
+    if len(distinct) == 1:
+        common = distinct.pop()
+        return tuple(common) if isinstance(common, Categories) else common
+    ordered = {categories for categories in distinct if categories and not isinstance(categories, (Categories, Sorted))}
     if len(ordered) != 1:
         return None
     (order,) = ordered
@@ -309,12 +309,12 @@ def common_order(sides: Iterable[tuple[tuple[Any, ...] | None, Iterable[Hashable
 
 
 def _whole(label: Hashable) -> Hashable:
-    """A floating or decimal number that is whole as an integer; any other label unchanged."""
+    """The integer for a floating or decimal number without a fraction; any other label unchanged."""
     return int(label) if isinstance(label, (float, Decimal)) and label % 1 == 0 else label
 
 
 def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:
-    """The class of each row; an unknown label raises ValueError."""
+    """The class of each row; raises a ValueError for an unknown label."""
     places = {label: place for place, label in enumerate(labels)}
     values = column.listed()
     numbers = np.asarray([places.get(value, -1) for value in values], np.int64)

@@ -1,4 +1,4 @@
-"""count(): from a data frame of labels to one confusion matrix for each group."""
+"""count(): a confusion matrix for each group of a data frame of labels."""
 
 from __future__ import annotations
 
@@ -44,33 +44,33 @@ def count(
     counts: Hashable | None = None,
     ignore_index: Any = None,
 ) -> FrameCounts:
-    """Count a data frame of labels, one sample a row, into one confusion matrix for each group.
+    """Count a data frame of labels into a confusion matrix for each group of rows.
 
     Parameters
     ----------
     frame : data frame or other table
-        One sample a row: a data frame of pandas or Polars; or, where pyarrow is installed, a table of pyarrow, a
+        One sample in each row: a data frame of pandas or Polars; or, if pyarrow is installed, a table of pyarrow, a
         mapping of names to columns, or an object with ``__arrow_c_stream__``. A relation of DuckDB and a table of Ibis
-        are grouped where they are, and only the combinations that occur are read.
+        are grouped in their database, and only the combinations that occur are read.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
     by : column name or sequence of them, default ()
-        The columns whose values make the groups: one matrix for each combination that occurs, sorted by the first
-        column, then by the second. Without it there is one matrix.
+        The columns whose values define the groups: a matrix for each combination that occurs, sorted by the first
+        column, then by the second. Without it, there is a single matrix.
     num_classes : int, optional
         Number of classes, if labels are 0 to n - 1.
     labels : sequence, optional
         The label of each class, in order, in place of ``num_classes``. If both are left out, the categories of both
-        columns where these are the same categorical type (with categories that do not occur); otherwise all labels that
-        occur in one of the columns, sorted. There is a warning if some occur in one of the columns alone, or differ
-        only in case, blanks or the way a number is written.
+        columns if these have the same categorical type (also categories that do not occur); otherwise all labels that
+        occur, sorted. A warning lists labels that occur in a single column only, and labels that differ only in case,
+        blanks or the notation of a number.
     sample_weight : column name, optional
-        The column of the weights of samples. Their squares are counted as well, for intervals.
+        The column of the weights of samples. Intervals use their squares, which are counted as well.
     squared_weights : column name, optional
-        If rows are counted already, with ``sample_weight`` as the sums of their weights: the column of the sums of the
-        squared weights, as by :func:`matrics.frames.count_sql`.
+        If a row stands for several samples, and ``sample_weight`` is the sum of their weights: the column of the sums
+        of the squared weights, as from :func:`matrics.frames.count_sql`.
     counts : column name, optional
-        If rows are counted already: the column with the number of samples of each row, as by
+        If a row stands for several samples: the column of the number of samples of each row, as from
         :func:`matrics.frames.count_sql`.
     ignore_index : label or sequence of labels, optional
         Samples with this true label, or any of these, are left out.
@@ -79,20 +79,20 @@ def count(
     -------
     FrameCounts
         The stack of matrices, the values of the groups, and the labels of the classes; its methods ``score`` and
-        ``interval`` name the classes by these.
+        ``interval`` use the labels as class names.
 
     Raises
     ------
     ImportError
-        The table is of neither pandas nor Polars, and pyarrow is not installed.
+        The table needs pyarrow, which is not installed.
     TypeError
-        ``frame`` is no table, a column has values of another kind, or both ``num_classes`` and ``labels`` are given, or
-        both ``counts`` and ``sample_weight``, or ``squared_weights`` alone.
+        ``frame`` is not a table, a column has values of another kind, or both ``num_classes`` and ``labels`` are given,
+        or both ``counts`` and ``sample_weight``, or ``squared_weights`` alone.
     ValueError
-        A column does not exist, or there are several of that name; a value is missing (None, NaN or empty text); a
-        label is not among ``labels``; without ``labels`` the columns have no label in common, as with two vocabularies
-        (0 and 1, false and true, fail and pass are one); a weight is negative or infinite; or there are too many
-        classes and groups to count.
+        A column does not exist, or several columns have its name; a value is missing (None, NaN or empty text); a
+        label is not among ``labels``; without ``labels`` the columns have no label in common (except that 0 and 1,
+        false and true, or fail and pass may be in a single column each); a weight is negative or infinite; or there are
+        too many classes and groups to count.
 
     Examples
     --------
@@ -112,17 +112,17 @@ def count(
     1  south       0.5            1.0            0.0
     """
     if (counts is not None and sample_weight is not None) or (squared_weights is not None and sample_weight is None):
-        given = {"counts": counts, "sample_weight": sample_weight, "squared_weights": squared_weights}
-        got = ", ".join(f"{name}={quoted(one)}" for name, one in given.items() if one is not None)
+        arguments = {"counts": counts, "sample_weight": sample_weight, "squared_weights": squared_weights}
+        got = ", ".join(f"{name}={quoted(column)}" for name, column in arguments.items() if column is not None)
         raise TypeError(f"expected either counts=, or sample_weight= with or without squared_weights=, got {got}")
     names = names_of_columns(by)
     classes = given_labels(num_classes, labels)
     keys = list(dict.fromkeys([y_true, y_pred, *names]))
     rows = Rows.of(frame, keys, Numbers(counts, sample_weight, squared_weights))
     rows = rows.without(y_true, one_or_more(ignore_index))
-    found = {name: coded(name, rows.columns[name], rows.where) for name in keys}
-    true_and_pred = [(name, found[name]) for name in (y_true, y_pred)]
-    by_group = {name: found[name] for name in names}
+    columns = {name: coded(name, rows.columns[name], rows.where) for name in keys}
+    true_and_pred = [(name, columns[name]) for name in (y_true, y_pred)]
+    by_group = {name: columns[name] for name in names}
     return count_codes(true_and_pred, by_group, classes=classes, where=rows.where, **rows.numbers())
 
 
@@ -136,24 +136,24 @@ def count_codes(
     counts: Array | None = None,
     where: Where = at_position,
 ) -> FrameCounts:
-    """Count columns that are codes into one matrix for each group.
+    """Count columns of codes into a matrix for each group.
 
     Parameters
     ----------
     labels : sequence of two pairs
-        The name and the codes of the true labels, and those of the predicted ones.
+        The names and the codes of the true and of the predicted labels.
     groups : mapping of names to Coded
         The columns of the groups.
     classes : tuple or None
-        The labels of the classes; those of the columns if None.
+        The labels of the classes; None for the labels that occur.
     weights : array, shape (rows,), or None
         The weight of each row.
     squares : array, shape (rows,), or None
-        Its squared weight, if that is not the square of the weight.
+        The squared weight of each row; None for the squares of ``weights``.
     counts : array of int, shape (rows,), or None
         The number of samples of each row.
     where : function of an int, optional
-        What messages call the row at a position.
+        The name of the row at a position, for messages.
     """
     are_given, has_warning = True, classes is None
     if classes is None:
@@ -176,17 +176,17 @@ def count_codes(
     n = len(classes)
     if number * n * n > most_cells():
         raise ValueError(
-            f"frame: expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count"
+            f"frame: expected labels of few classes, got {n:,} classes in {number:,} groups, which need too much memory"
         )
     of_groups: dict[str, Any] = {"groups": group_of_row, "num_groups": number} if groups and number else {}
 
     def count(weights: Array | None) -> Array:
         matrix = confusion_matrix(true, pred, num_classes=n, sample_weight=weights, **of_groups)
-        return matrix if number else matrix[None][:0]  # no rows, and so no groups
+        return matrix if number else matrix[None][:0]  # without rows there are no groups
 
     if counts is not None:
         matrix = np.zeros((number, n, n), np.int64)
-        np.add.at(matrix, (group_of_row, true, pred), counts)  # exact, as sums of floating numbers are not
+        np.add.at(matrix, (group_of_row, true, pred), counts)  # sums of floating numbers would not be exact
         return FrameCounts(matrix if groups else matrix[0], named, classes)
     if squares is None and weights is not None:
         squares = np.square(weights, dtype=np.float64)

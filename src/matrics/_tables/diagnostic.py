@@ -28,7 +28,7 @@ from matrics.typing import ArrayLike, NumPyArray
 __all__ = ["DiagnosticTable", "diagnostic_table"]
 
 MethodOfProportions = Literal["wilson", "agresti_coull", "clopper_pearson", "jeffreys"]
-# What is printed, and the measures.
+# The names of measures in the table, and in the library.
 SHARES = {
     "sensitivity": "recall[1]",
     "specificity": "specificity[1]",

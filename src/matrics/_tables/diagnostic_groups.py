@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from matrics._counting.codes import labels_on_host, places
-from matrics._engine.results import Result
 from matrics._errors import ArgumentError
 from matrics._metrics.inference import special
 from matrics._quoting import quoted
-from matrics._tables import latex
 from matrics._tables.diagnostic import (
     PARTS,
     RATIOS,
@@ -27,25 +24,27 @@ from matrics._tables.diagnostic import (
     table_of,
 )
 from matrics._tables.diagnostic_pair import binary_codes
-from matrics._tables.diagnostic_results import DiagnosticTable, in_columns
-from matrics._tables.documents import write_docx
-from matrics._tables.table import Library, imported
+from matrics._tables.diagnostic_results import DiagnosticTable
+from matrics._tables.paper import PaperResult, PaperTable, in_columns
 from matrics._uncertainty.options import check_level
-from matrics._wording import rounded
+from matrics._wording import in_percent, rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticGroups", "diagnostic_groups"]
 
 OVERALL = "overall"
+ABOUT_P = "p: of the hypothesis that the measure has the same value in all groups."
 # The measures of the text; all are in the data frame and in Markdown.
 SHOWN = ("sensitivity", "specificity", "positive predictive value", "negative predictive value")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiagnosticGroups(Result):
+class DiagnosticGroups(PaperResult):
     """Measures of a diagnostic test in groups of samples, as from :func:`matrics.stats.diagnostic_groups`.
 
-    ``print`` writes sensitivity, specificity and predictive values.
+    ``print`` writes sensitivity, specificity and predictive values. The columns of ``to_frame()`` are ``measure``,
+    ``group``, ``numerator``, ``denominator``, ``estimate``, ``low``, ``high``, ``status`` and ``p_value``, with rows of
+    each group and of all samples.
 
     Parameters
     ----------
@@ -64,82 +63,22 @@ class DiagnosticGroups(Result):
     overall: DiagnosticTable
     p_value: NumPyArray
 
-    def to_frame(self, *, library: Library = "pandas") -> Any:
-        """A data frame with a row for each measure of each group, and of all samples.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}
-            Which library the data frame is of.
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-            The columns are ``measure``, ``group``, ``numerator``, ``denominator``, ``estimate``, ``low``, ``high``,
-            ``status`` and ``p_value``, which is that of the test of homogeneity.
-
-        Raises
-        ------
-        ImportError
-            The library is not installed.
-        """
-        named = list(zip((*self.groups, OVERALL), (*self.tables, self.overall), strict=True))
-        number = len(self.overall.names)
-        rows = [(k, group, table) for k in range(number) for group, table in named]
+    def _columns(self) -> dict[str, Any]:
+        tables = dict(zip((*self.groups, OVERALL), (*self.tables, self.overall), strict=True))
+        rows = [(k, group, table) for k in range(len(self.overall.names)) for group, table in tables.items()]
         columns: dict[str, list[Any]] = {
             "measure": [table.names[k] for k, _, table in rows],
             "group": [group for _, group, _ in rows],
         }
         for part in ("numerator", "denominator", "estimate", "low", "high", "status"):
             columns[part] = [getattr(table, part)[k].item() for k, _, table in rows]
-        columns["p_value"] = [self.p_value[k].item() for k, _, _ in rows]
-        return imported(library).DataFrame(columns)
+        return {**columns, "p_value": [self.p_value[k].item() for k, _, _ in rows]}
 
-    def to_markdown(self) -> str:
-        """The table of all measures in Markdown."""
-        head = ["measure", "group", *self._head()[1:], "p of homogeneity"]
-        rows = [head, ["---", "---", "--:", "--:", "--:", "--:"], *self._cells(self.overall.names)]
-        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-    def to_latex(self) -> str:
-        """The table of all measures in LaTeX, with the rules of booktabs."""
-        head = ["measure", "group", "n/N", rf"value [{100 * self.overall.level:.10g} \% limits]", "p"]
-        rows = []
-        for name, group, counts, value, limits, p_value in self._cells(self.overall.names):
-            both = value + (f" [{limits.replace(' to ', ', ')}]" if limits else "")
-            cells = [latex.escape(text).replace("-", "$-$") for text in (counts, both, p_value)]
-            rows.append([latex.escape(name), latex.escape(group), *cells])
-        size = len(self.groups) + 1
-        return latex.tabular(head, rows, texts=2, rules=range(size, len(rows), size))
-
-    def to_docx(self, path: str | Path) -> Path:
-        """Write the table of all measures into a document of Word, with the rules of a table in a journal.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, whose name ends with ``.docx``; an older file is replaced.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            python-docx is not installed: it is in the extra ``docx``.
-        ValueError
-            The name of the file has another ending.
-        """
-        head = ["measure", "group", "n/N", f"value ({100 * self.overall.level:.10g} % limits)", "p"]
-        rows = [
-            [name, group, counts, value + (f" ({limits})" if limits else ""), p_value]
-            for name, group, counts, value, limits, p_value in self._cells(self.overall.names)
-        ]
-        size = len(self.groups) + 1
-        remarks = ["p: of the hypothesis that the measure has the same value in all groups."]
-        return write_docx(path, self.overall.title(), head, rows, remarks, range(size, len(rows), size), texts=2)
+    def _table(self) -> PaperTable:
+        head = ["measure", "group", *self._head()[1:], "p"]
+        rows, size = self._cells(self.overall.names), len(self.groups) + 1
+        rules = range(size, len(rows), size)
+        return PaperTable(self.overall.title(), head, rows, 4, [ABOUT_P], texts=(0, 1), rules=rules)
 
     def __str__(self) -> str:
         rows, titles = [self._head()], []
@@ -156,7 +95,7 @@ class DiagnosticGroups(Result):
     __repr__ = __str__
 
     def _head(self) -> list[str]:
-        return ["", "n/N", "value", f"{100 * self.overall.level:.10g} % limits"]
+        return ["", "n/N", "value", f"{in_percent(self.overall.level)} limits"]
 
     def _cells(self, names: Sequence[str]) -> list[list[str]]:
         """Measure, group, samples, value, limits and p-value; the first and the last only in the first row of each."""

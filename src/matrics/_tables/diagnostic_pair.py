@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from matrics._arrays.sizes import one_or_more
-from matrics._engine.results import Result
 from matrics._errors import ArgumentError
-from matrics._tables import latex
 from matrics._tables.diagnostic import SHARES, IndexTest, read_test
-from matrics._tables.diagnostic_results import WIDTH, as_fraction, as_number, in_columns
-from matrics._tables.documents import write_docx
 from matrics._tables.label_counts import occurring
-from matrics._tables.table import Library, imported
+from matrics._tables.paper import PaperResult, PaperTable, as_fraction, as_number
 from matrics._tables.vocabularies import two_names
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.joint import mcnemar
 from matrics._uncertainty.options import check_level
-from matrics._wording import rounded
+from matrics._wording import in_percent, rounded
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticComparison", "binary_codes", "diagnostic_comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiagnosticComparison(Result):
+class DiagnosticComparison(PaperResult):
     """Two diagnostic tests of the same samples, as from :func:`matrics.stats.diagnostic_comparison`.
 
-    ``print`` writes the table.
+    ``print`` writes the table. The columns of ``to_frame()`` are ``measure``, the values of both tests by their names,
+    ``difference``, ``low``, ``high``, ``p_value`` and ``status``.
 
     Parameters
     ----------
@@ -77,76 +72,16 @@ class DiagnosticComparison(Result):
     positive: str
     level: float
 
-    def to_frame(self, *, library: Library = "pandas") -> Any:
-        """The table as a data frame with a row for each measure.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}
-            Which library the data frame is of.
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-            The columns are ``measure``, the values of both tests by their names, ``difference``, ``low``, ``high``,
-            ``p_value`` and ``status``.
-
-        Raises
-        ------
-        ImportError
-            The library is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"measure": list(self.measures)}
         columns |= {name: self.estimate[:, k] for k, name in enumerate(self.names)}
         columns |= {"difference": self.difference, "low": self.low, "high": self.high}
-        return imported(library).DataFrame({**columns, "p_value": self.p_value, "status": self.status})
+        return {**columns, "p_value": self.p_value, "status": self.status}
 
-    def to_markdown(self) -> str:
-        """The table in Markdown, with the counts above it."""
-        rows = [self._head("measure"), ["---", *["--:"] * 7], *self._cells()]
-        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        return f"{self.title()}\n\n{table}"
-
-    def to_latex(self) -> str:
-        """The table in LaTeX, with the rules of booktabs."""
-        rows = [
-            [latex.escape(name), *(latex.escape(text).replace("-", "$-$") for text in cells)]
-            for name, *cells in self._cells()
-        ]
-        table = latex.tabular([latex.escape(text) for text in self._head("measure")], rows, texts=1)
-        return f"{latex.comment(self.title())}\n{table}"
-
-    def to_docx(self, path: str | Path) -> Path:
-        """Write the table into a document of Word, with the rules of a table in a journal.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, whose name ends with ``.docx``; an older file is replaced.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            python-docx is not installed: it is in the extra ``docx``.
-        ValueError
-            The name of the file has another ending.
-        """
-        *head, difference, limits, p_value = self._head("measure")
-        rows = []
-        for *cells, gap, between, p in self._cells():
-            rows.append([*cells, gap + (f" ({between})" if between else ""), p])
-        return write_docx(path, self.title(), [*head, f"{difference} ({limits})", p_value], rows)
-
-    def __str__(self) -> str:
-        lines = in_columns([self._head(""), *self._cells()], texts=(0,))
-        return "\n".join([textwrap.fill(self.title(), WIDTH), "", *lines])
-
-    __repr__ = __str__
+    def _table(self) -> PaperTable:
+        tests = [text for name in self.names for text in ("n/N", name)]
+        head = ["measure", *tests, "difference", f"{in_percent(self.level)} limits", "p"]
+        return PaperTable(self.title(), head, self._cells(), 6)
 
     def title(self) -> str:
         """The samples on which the tests differ, in a sentence."""
@@ -157,10 +92,6 @@ class DiagnosticComparison(Result):
             f"{ill[1, 0]:,.10g} are positive by {first} alone and {ill[0, 1]:,.10g} by {second} alone; of "
             f"{healthy.sum():,.10g} negative samples {healthy[1, 0]:,.10g} and {healthy[0, 1]:,.10g}."
         )
-
-    def _head(self, first: str) -> list[str]:
-        tests = [text for name in self.names for text in ("n/N", name)]
-        return [first, *tests, "difference", f"{100 * self.level:.10g} % limits", "p"]
 
     def _cells(self) -> list[list[str]]:
         rows = []

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from matrics._engine.results import Result
-from matrics._tables import latex, markdown
-from matrics._tables.documents import write_docx
-from matrics._tables.table import Library, imported
+from matrics._tables.paper import PaperResult, PaperTable, as_fraction, as_number
 from matrics._uncertainty.results import IntervalStatus
-from matrics._wording import amount, capital, counted, in_percent, with_limits
+from matrics._wording import amount, capital, counted, in_percent
 from matrics.typing import NumPyArray
 
-__all__ = ["DiagnosticTable", "as_fraction", "as_number", "in_columns"]
+__all__ = ["DiagnosticTable"]
 
-WIDTH = 100  # of a line of text
 SENTENCES = {
     **{int(status): status.sentence for status in IntervalStatus},
     # The table takes no squared weights, for which the sentence of the status asks.
@@ -28,15 +22,16 @@ SENTENCES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiagnosticTable(Result):
+class DiagnosticTable(PaperResult):
     """Measures of a diagnostic test with their limits, as from :func:`matrics.stats.diagnostic_table`.
 
-    ``print`` writes the table.
+    ``print`` writes the table. The columns of ``to_frame()`` are ``measure``, ``numerator``, ``denominator``,
+    ``estimate``, ``low``, ``high``, ``method`` and ``status``.
 
     Parameters
     ----------
     names : tuple of str, length R
-        The measures, one a row: ten, and two more for each prevalence of several.
+        The measure of each row: ten, and two more for each prevalence if there are several.
     estimate, low, high : array, shape (R,)
         The values and their limits; NaN where there are none.
     standard_error : array, shape (R,)
@@ -71,78 +66,14 @@ class DiagnosticTable(Result):
     level: float
     rest: dict[str, float] = field(default_factory=dict)
 
-    def to_frame(self, *, library: Library = "pandas") -> Any:
-        """The table as a data frame: ``measure``, ``numerator``, ``denominator``, ``estimate``, limits and more.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}
-            Which library the data frame is of.
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-            A row for each measure.
-
-        Raises
-        ------
-        ImportError
-            The library is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns = {"measure": list(self.names), "numerator": self.numerator, "denominator": self.denominator}
         columns |= {"estimate": self.estimate, "low": self.low, "high": self.high}
-        return imported(library).DataFrame({**columns, "method": list(self.method), "status": self.status})
+        return {**columns, "method": list(self.method), "status": self.status}
 
-    def to_markdown(self) -> str:
-        """The table in Markdown, with the counts above it and remarks below."""
+    def _table(self) -> PaperTable:
         head = ["measure", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
-        return "\n\n".join([self.title(), markdown.table(head, self.cells(), texts=1), *self.remarks()])
-
-    def to_latex(self) -> str:
-        """The table in LaTeX, with the rules of booktabs: limits in brackets, and title and remarks as comments."""
-        head = ["measure", "n/N", latex.escape(f"value [{in_percent(self.level)} limits]"), "method"]
-        rows = []
-        for name, counts, value, limits, how in self.cells():
-            both = f" [{limits.replace(' to ', ', ')}]" if limits else ""
-            rows.append([latex.escape(text).replace("-", "$-$") for text in (counts, value + both)])
-            rows[-1] = [latex.escape(name), *rows[-1], latex.escape(how)]
-        comments = [latex.comment(text) for text in (self.title(), *self.remarks())]
-        return "\n".join([*comments, latex.tabular(head, rows, texts=1)])
-
-    def to_docx(self, path: str | Path) -> Path:
-        """Write the table into a document of Word, with the rules of a table in a journal.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, whose name ends with ``.docx``; an older file is replaced.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            python-docx is not installed: it is in the extra ``docx``.
-        ValueError
-            The name of the file has another ending.
-        """
-        head = ["measure", "n/N", f"value ({in_percent(self.level)} limits)", "method"]
-        rows = [
-            [name, counts, value + (f" ({limits})" if limits else ""), method]
-            for name, counts, value, limits, method in self.cells()
-        ]
-        return write_docx(path, self.title(), head, rows, self.remarks())
-
-    def __str__(self) -> str:
-        head = ["", "n/N", "value", f"{in_percent(self.level)} limits", "method"]
-        lines = in_columns([head, *self.cells()], texts=(0, 4))
-        remarks = [textwrap.fill(remark, WIDTH) for remark in self.remarks()]
-        return "\n".join([textwrap.fill(self.title(), WIDTH), "", *lines, *([""] if remarks else []), *remarks])
-
-    __repr__ = __str__
+        return PaperTable(self.title(), head, self.cells(), 3, self.remarks(), texts=(0, 4))
 
     def title(self) -> str:
         """The counts, in a sentence."""
@@ -174,29 +105,3 @@ class DiagnosticTable(Result):
             [name, as_fraction(part, whole), *as_number(value, low, high, error), method]
             for name, part, whole, value, low, high, error, method in rows
         ]
-
-
-def as_fraction(part: float, whole: float) -> str:
-    """The samples of a proportion, such as 21/32; empty where there are none."""
-    if math.isnan(part):
-        return ""
-    places = 0 if float(part).is_integer() and float(whole).is_integer() else 1
-    return f"{part:.{places}f}/{whole:.{places}f}"
-
-
-def as_number(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> tuple[str, str]:
-    """A value and its limits, with as many digits as the error justifies."""
-    text, *limits = with_limits(value, low, high, error)
-    return text, "" if math.isnan(low + high) else " to ".join(limits)
-
-
-def in_columns(rows: list[list[str]], *, texts: tuple[int, ...]) -> list[str]:
-    """Lines of cells in columns: texts begin at the left, numbers end at the right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if k in texts else f"{cell:>{width}}"
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

@@ -1,4 +1,4 @@
-"""The matrices of a data frame of labels, with its groups and its classes."""
+"""The confusion matrices of a data frame of labels, with groups and classes."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class FrameCounts(NamedTuple):
     matrix : array, shape (G, n, n), or (n, n) without groups
         A confusion matrix for each group; integers, or floating numbers if weighted.
     groups : dict of str to column
-        For each column of the groups the value of every group, the ``axes`` of :func:`matrics.to_frame`: a Series of
-        pandas or Polars, or for any other table an array of pyarrow.
+        For each column of groups, the values of all groups; the ``axes`` of :func:`matrics.to_frame`. A Series of
+        pandas or Polars, or an array of pyarrow for any other table.
     labels : tuple, length n
         The label of each class.
     squared_weights : array, shape of the matrix, or None
-        With weights, the matrices of their squares: what :func:`matrics.interval` and :func:`matrics.compare` need to
-        know how sure the others are.
+        With weights, the matrices of their squares, which :func:`matrics.interval` and :func:`matrics.compare` need for
+        variances.
     """
 
     matrix: NumPyArray
@@ -52,13 +52,13 @@ class FrameCounts(NamedTuple):
     def class_names(self) -> tuple[str, ...]:
         """The labels as text: the ``class_names`` of :func:`matrics.score` and :func:`matrics.to_frame`.
 
-        Texts that were found in the columns, and put in alphabetical order, are not an order of classes, and no measure
-        takes the last one for the positive class: ``positive=`` says which it is.
+        If the labels are the sorted texts of the columns, their order has no meaning, and no class is positive by
+        default: ``positive=`` names the positive class.
         """
         return class_names_of(self.labels)
 
     def _check(self, positive: Hashable) -> None:
-        """Raise where predictions that are no true label would count as negative; classes that were given are known."""
+        """Raise if predictions that are not a true label would count as negative, unless the labels are known."""
         if positive is None or not isinstance(self.labels, Sorted):
             return
         n = len(self.labels)
@@ -74,7 +74,7 @@ class FrameCounts(NamedTuple):
         workers: int = 1,
         positive: Hashable = None,
     ) -> dict[str, Any]:
-        """Many measures of the matrix of every group, as from :func:`matrics.score`, with the labels as class names.
+        """Measures of the matrix of every group, as from :func:`matrics.score`, with the labels as class names.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class FrameCounts(NamedTuple):
         Returns
         -------
         dict of str to array
-            Keyed by metric, as given; with the label where there is one value a class: ``recall/fraud``.
+            Keyed by metric, as requested; the key of a value for each class contains the label: ``recall/fraud``.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class FrameCounts(NamedTuple):
         Returns
         -------
         dict of str to Interval
-            Keyed by metric, as given; with the label where there is one interval a class: ``recall/fraud``.
+            Keyed by metric, as requested; the key of an interval for each class contains the label: ``recall/fraud``.
 
         Raises
         ------
@@ -175,8 +175,8 @@ class FrameCounts(NamedTuple):
         >>> import matrics
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"y_true": [0, 1] * 300, "y_pred": [0, 1, 0, 1, 1, 0] * 100, "w": [1.0, 2.5] * 300})
-        >>> one = matrics.frames.count(frame, sample_weight="w").interval("accuracy")["accuracy"]
-        >>> print(f"{one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
+        >>> accuracy = matrics.frames.count(frame, sample_weight="w").interval("accuracy")["accuracy"]
+        >>> print(f"{accuracy.estimate:.3f}, between {accuracy.low:.3f} and {accuracy.high:.3f}")
         0.667, between 0.625 and 0.706
         """
         self._check(positive)
@@ -192,7 +192,7 @@ class FrameCounts(NamedTuple):
         )
 
     def to_frame(self, *, library: Library = "pandas") -> Any:
-        """The counts in long form: one row for each group, true label and predicted label, also where it is 0.
+        """The counts in long form: a row for each group, true label and predicted label, also for counts of 0.
 
         Parameters
         ----------
@@ -214,16 +214,16 @@ class FrameCounts(NamedTuple):
         frames = imported(library)
         n = len(self.labels)
         stack = np.reshape(self.matrix, (-1, n, n))
-        found = axis_columns(self.groups, (len(stack),), library, times=n * n) if self.groups else {}
+        columns = axis_columns(self.groups, (len(stack),), library, times=n * n) if self.groups else {}
         own = {
             "true": [label for label in self.labels for _ in self.labels] * len(stack),
             "pred": [*self.labels] * (n * len(stack)),
             "count": stack.ravel(),
         }
-        both = sorted(set(found) & set(own))
+        both = sorted(set(columns) & set(own))
         if both:
-            raise ValueError(f"by: expected other columns than true, pred and count, got {quoted(both[0])}")
-        return frames.DataFrame({**found, **own})
+            raise ValueError(f"by: expected columns other than true, pred and count, got {quoted(both[0])}")
+        return frames.DataFrame({**columns, **own})
 
     def to_dict(self) -> dict[str, Any]:
         """The matrices, the groups and the labels as lists, numbers and texts, for JSON."""
@@ -239,7 +239,7 @@ class FrameCounts(NamedTuple):
         }
 
     def __repr__(self) -> str:
-        """The number of matrices and their classes; a table of all of them may have thousands of numbers."""
+        """The shape of the matrices and their classes, as all counts may be thousands of numbers."""
         by = f", by={list(self.groups)}" if self.groups else ""
         more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
         named = ", ".join(map(repr, self.labels[:MOST_NAMED]))

@@ -1,4 +1,4 @@
-"""Which classes two arrays of labels have, where the caller names none, and their one matrix."""
+"""The classes of two arrays of labels if the caller names none, and their confusion matrix."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ def count_labels(
     advice: str = ADVICE,
     squares: bool = False,
 ) -> FrameCounts:
-    """Count labels into a matrix (*B, n, n) of the classes ``labels``, or else of those that occur.
+    """Count labels into a matrix (*B, n, n) of the classes ``labels``, or of the labels that occur.
 
     Parameters
     ----------
     positive : label, optional
-        The positive class. A text with a true and a predicted label, ``yes=pos``, makes one class of both.
+        The positive class. A text with a true and a predicted label, ``yes=pos``, makes a single class of both.
     advice : str
-        What messages say to do about labels in different words.
+        The advice in messages about labels in different words.
     squares : bool
         Whether to count the squared weights as well.
 
     Raises
     ------
     TypeError, ValueError
-        As by :func:`matrics.confusion_matrix`; or the labels that occur are floating numbers, missing, of several
-        kinds, or none at all.
+        As in :func:`matrics.confusion_matrix`; or, without ``labels``, there are no labels, or they are floating
+        numbers, missing, or of several kinds.
     """
     options: dict[str, Any] = {"ignore_index": ignore_index, "labels": labels}
     if labels is None:
         if is_compiling():
-            raise TypeError(f"y_true, y_pred: expected labels that can be looked at, got traced arrays{HINT}")
+            raise TypeError(f"y_true, y_pred: expected labels with known values, got traced arrays{HINT}")
         true, pred = occurring("y_true", y_true), occurring("y_pred", y_pred)
         left_out = one_or_more(ignore_index)
         sides = _sides(true, pred, left_out)
@@ -78,9 +78,11 @@ def count_labels(
             warn_of_odd_labels(sides[0], [label for label in sides[1] if label not in left_out])
         if positive is not None and len(classes) > 2:
             _refuse_apart(classes, sides[0], pred.values, positive)
-        y_true, y_pred = true.given, pred.given
+        y_true, y_pred = true.original, pred.original
         if classes == tuple(range(len(classes))) and true.are_numbers and pred.are_numbers:
-            options.update(labels=None, num_classes=len(classes))  # numbers are counted without being looked up
+            options.update(
+                labels=None, num_classes=len(classes)
+            )  # class numbers are counted without a search for labels
         else:
             options.update(labels=classes)
     else:
@@ -107,52 +109,52 @@ def _counted(
 
 
 class Occurring(NamedTuple):
-    """The labels of one argument, on the host."""
+    """The labels of an argument on the host."""
 
     name: str
-    given: Any  # as the user passes them, but for floating numbers
+    original: Any  # the argument; floating numbers are converted to integers
     values: Array
     categories: tuple[Any, ...] | None
     are_numbers: bool  # integers or booleans, by the dtype
 
     def listed(self) -> list[Any]:
-        """The labels of all samples; raises for one that cannot be compared."""
-        found: list[Any] = self.values.ravel().tolist()
-        odd = next((label for label in found if not isinstance(label, Hashable)), None)
+        """The labels of all samples; raises a TypeError if a label cannot be compared."""
+        labels: list[Any] = self.values.ravel().tolist()
+        odd = next((label for label in labels if not isinstance(label, Hashable)), None)
         if odd is not None:
             raise TypeError(
                 f"{self.name}: expected labels that can be compared and hashed, got {quoted(odd)}, a "
                 f"{type(odd).__name__}"
             )
-        return _whole(self.name, found)
+        return _whole(self.name, labels)
 
 
-def occurring(name: str, given: Any) -> Occurring:
-    """The labels of an argument; those that are missing, or are numbers that are not whole, raise an error."""
-    refuse_masks(name, given)
-    refuse_missing(name, given)
-    values, backend = labels_on_host(given, name)
+def occurring(name: str, original: Any) -> Occurring:
+    """The labels of an argument; raises an error for a missing label, and for a number that is not an integer."""
+    refuse_masks(name, original)
+    refuse_missing(name, original)
+    values, backend = labels_on_host(original, name)
     if values is None:
-        values = _from_device(name, given, backend)
+        values = _from_device(name, original, backend)
     if values.dtype.kind == "f" and values.size:
         if name == "y_pred" and values.ndim > 1:
             _refuse_scores()
         check_whole(values, name, SCORES if name == "y_pred" else "")
         values = values.astype(np.int64)
-        given = backend.from_host(values)
-    return Occurring(name, given, values, _categories(given), values.dtype.kind in "biu")
+        original = backend.from_host(values)
+    return Occurring(name, original, values, _categories(original), values.dtype.kind in "biu")
 
 
-def _from_device(name: str, given: Any, backend: Standard) -> Array:
-    """Labels of a device, for which one waits; labels that are traced have no values."""
-    array = backend.detached(as_arrays(**{name: given})[1][0])
+def _from_device(name: str, original: Any, backend: Standard) -> Array:
+    """Labels from a device, which blocks until they are computed; raises a TypeError for traced labels."""
+    array = backend.detached(as_arrays(**{name: original})[1][0])
     if not backend.can_look(array):
-        raise TypeError(f"{name}: expected labels that can be looked at, got a traced {type(given).__name__}{HINT}")
+        raise TypeError(f"{name}: expected labels with known values, got a traced {type(original).__name__}{HINT}")
     return backend.to_numpy(array)
 
 
 def _categories(column: Any) -> tuple[Any, ...] | None:
-    """All categories in their order, of a categorical column or an Enum of Polars, also as the column of a frame."""
+    """All categories of a categorical column or a Polars Enum in their order, also of a frame with a single column."""
     if is_frame(column):
         columns = columns_of(column)
         return _categories(columns[0]) if len(columns) == 1 else None
@@ -167,7 +169,7 @@ def _categories(column: Any) -> tuple[Any, ...] | None:
 
 
 def _sides(true: Occurring, pred: Occurring, left_out: Sequence[Hashable]) -> tuple[list[Hashable], list[Hashable]]:
-    """The different true and predicted labels of the samples that are not left out."""
+    """The distinct true and predicted labels of the samples that are not left out."""
     kept = None
     if left_out:
         kept = np.asarray([label not in left_out for label in true.values.ravel().tolist()], bool)
@@ -176,22 +178,22 @@ def _sides(true: Occurring, pred: Occurring, left_out: Sequence[Hashable]) -> tu
 
 
 def _refuse_column(true: Array, pred: Array) -> None:
-    """Raise for labels (N, 1), as a data frame of one column has them: they would make N matrices."""
+    """Raise for labels (N, 1), such as a data frame with a single column, as they would make N matrices."""
     if true.shape == pred.shape and true.ndim == 2 and true.shape[1] == 1 < true.shape[0]:
         raise ValueError(
             f"y_true, y_pred: expected labels of samples along the last axis, got shapes {true.shape}: a column (N, 1) "
-            "becomes (N,) by y_true[:, 0]"
+            "becomes (N,) with y_true[:, 0]"
         )
 
 
 def _refuse_models(of_true: list[Hashable], pred: Array, advice: str) -> None:
-    """Raise where one of several models predicts none of the true labels, in words of its own."""
+    """Raise if a model of several predicts none of the true labels, as it probably uses other words."""
     for row in pred.reshape(-1, pred.shape[-1]) if pred.ndim > 1 else ():
         refuse_disjoint(of_true, row.tolist(), advice)
 
 
 def _classes(of_true: list[Hashable], of_pred: list[Hashable], advice: str) -> tuple[Hashable, ...]:
-    """The labels that occur, sorted."""
+    """The sorted labels that occur."""
     both = dict.fromkeys([*of_true, *of_pred])
     if not both:
         raise ValueError(f"y_true: expected at least one sample, got none{HINT}")
@@ -200,52 +202,54 @@ def _classes(of_true: list[Hashable], of_pred: list[Hashable], advice: str) -> t
     except TypeError as error:
         kinds = quoted_list({type(label): label for label in both}.values())
         raise TypeError(
-            f"y_true, y_pred: expected labels of one kind, which have an order, got {kinds}{HINT}"
+            f"y_true, y_pred: expected labels of the same kind, which have an order, got {kinds}{HINT}"
         ) from error
     refuse_disjoint(of_true, of_pred, advice)
     return classes
 
 
 def _refuse_apart(classes: tuple[Hashable, ...], of_true: list[Hashable], y_pred: Array, positive: Hashable) -> None:
-    """Raise where predictions that are no true label would be counted as negative."""
+    """Raise if predictions that are not a true label would count as negative."""
     if len(of_true) > 2:
         return
     is_true = np.asarray([label in of_true for label in classes])
     listed = y_pred.ravel().tolist()
-    number = np.asarray([0 if there else listed.count(label) for label, there in zip(classes, is_true, strict=True)])
+    number = np.asarray(
+        [0 if is_known else listed.count(label) for label, is_known in zip(classes, is_true, strict=True)]
+    )
     Classes.of(len(classes), classes, positive, apart=apart(classes, is_true.astype(int), number))
 
 
 def _kept_predictions(kept: Array | None, shape: tuple[int, ...]) -> Array | None:
-    """Which predictions are of samples that are not left out: of a batch, those of every model."""
+    """Whether each prediction is of a sample that is not left out, with the batch axes of the predictions."""
     if kept is None:
         return None
     try:
         return np.broadcast_to(kept, shape)
-    except ValueError:  # several true labels of a sample, or shapes that are refused where samples are counted
+    except ValueError:  # confusion_matrix raises the error for shapes that do not fit
         return None
 
 
 def _different(labels: Occurring, kept: Array | None) -> list[Hashable]:
-    """The different labels, in the order in which they occur; sorted if they are numbers."""
+    """The distinct labels, in the order of their first samples; sorted if they are numbers."""
     values = labels.values if kept is None else labels.values[kept]
     if labels.are_numbers:
         return list(np.unique(values).tolist())
     listed = values.ravel().tolist()
     try:
-        found = list(dict.fromkeys(listed))
+        distinct = list(dict.fromkeys(listed))
     except TypeError as error:
         odd = next(label for label in listed if not isinstance(label, Hashable))
         raise TypeError(
             f"{labels.name}: expected labels that can be compared and hashed, got {quoted(odd)}, a {type(odd).__name__}"
         ) from error
-    if any(map(_is_missing, found)):
+    if any(map(_is_missing, distinct)):
         _refuse_missing(labels.name, values, has_positions=kept is None)
-    return _whole(labels.name, found)
+    return _whole(labels.name, distinct)
 
 
 def _whole(name: str, labels: list[Any]) -> list[Any]:
-    """Labels with integers in place of floating numbers, which have to be whole."""
+    """Labels with integers in place of floating numbers; raises a ValueError for a number with a fraction."""
     fraction = next((label for label in labels if isinstance(label, float) and not label.is_integer()), None)
     if fraction is not None:
         hint = f"; {SCORES}" if name == "y_pred" else ""
@@ -262,7 +266,7 @@ def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """As everywhere, and empty text."""
+    """Whether a label is missing, or empty text."""
     return is_missing(label) or label == ""
 
 

@@ -1,4 +1,4 @@
-"""score_labels(): from labels to measures in one call."""
+"""score_labels(): measures of labels in a single call."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["LabelScores", "score_labels"]
 
 
 class LabelScores(dict[str, Any]):
-    """The scores of labels, as from :func:`matrics.score_labels`: a dict that knows its classes and its matrix.
+    """The scores of labels, as from :func:`matrics.score_labels`: a dict with the classes and the matrix as attributes.
 
     Parameters
     ----------
     scores : dict of str to array
         The values, keyed by metric.
     labels : tuple, length n
-        The label of each class, in the order of the matrix: those found, or those given.
+        The label of each class, in the order of the matrix.
     matrix : array, shape (*B, n, n)
         The confusion matrix that was scored.
     """
@@ -62,7 +62,7 @@ def score_labels(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> LabelScores:
-    """Many measures of labels in one call: it finds the classes, counts the matrix, and scores it.
+    """Measures of true and predicted labels, from the confusion matrix of their classes.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def score_labels(
     labels : sequence of text, integers or other hashables, optional
         The label of each class, in order. If left out, the classes are the labels that occur, true or predicted,
         sorted; or all categories in their order, if both columns are of the same categorical type of pandas or the same
-        Enum of Polars. Labels are then looked at on the host, which waits for a device, and those that are probably
-        mistakes cause a warning: ``'dog'`` beside ``'Dog'``, or a class on one side only.
+        Enum of Polars. Labels are then copied to the host, which waits for a device, and a warning lists labels that
+        are probably mistakes: ``'dog'`` and ``'Dog'``, or a class of only true or only predicted labels.
     positive : label, optional
         The positive class: a label. Per-class measures without an average are values of this class. Without it they are
         values of class 1 of two classes, and means over more (``macro``). Of two labels that are texts, neither is the
@@ -106,24 +106,25 @@ def score_labels(
     Returns
     -------
     LabelScores
-        A dict keyed by metric, as from :func:`matrics.score` with ``class_names``: with one value a class the key has
-        the label, ``recall/cat``. Its ``labels`` are the classes, in order, and its ``matrix`` is what was scored.
+        A dict keyed by metric, as from :func:`matrics.score` with ``class_names``; the key of a value for each class
+        contains the label: ``recall/cat``. Its ``labels`` are the classes in order, and its ``matrix`` is the scored
+        confusion matrix.
 
     Raises
     ------
     TypeError
-        No classes are given, and the labels are floating numbers, of kinds without a common order, or in compiled code,
-        where nobody can look at them; or as in :func:`matrics.confusion_matrix`.
+        Without ``labels``, the labels are floating numbers, have kinds without a common order, or are traced in
+        compiled code, which has no values; or as in :func:`matrics.confusion_matrix`.
     ValueError
         A label is missing (None, NaN or empty text), there are no samples, no label is in both arrays (except
-        that 0 and 1, false and true, or fail and pass may be in one array each), samples that are not known to be
-        negative would count as negative beside ``positive``, or ``positive`` is not one of the classes; or as in
+        that 0 and 1, false and true, or fail and pass may be in a single array each), predictions that are not a true
+        label would count as negative with ``positive``, or ``positive`` is not one of the classes; or as in
         :func:`matrics.confusion_matrix` and :func:`matrics.score`.
 
     Notes
     -----
-    In a loop, or for several test sets that are to be compared, pass ``labels``: a class that does not occur in one of
-    them changes the means over the classes.
+    Pass ``labels`` in a loop, and for the comparison of several test sets: otherwise a class without samples in a test
+    set changes the means over the classes.
 
     Examples
     --------
@@ -138,8 +139,8 @@ def score_labels(
     >>> matrics.to_dict(matrics.score_labels(y_true, y_pred, "recall:class", labels=["ok", "fraud"]))
     {'recall/ok': 1.0, 'recall/fraud': 0.5}
     """
-    found: Any = {"positive": positive, "advice": ADVICE_WITH_POSITIVE}
-    counts = count_labels(y_true, y_pred, labels, sample_weight, ignore_index, **found)
+    of_classes: Any = {"positive": positive, "advice": ADVICE_WITH_POSITIVE}
+    counts = count_labels(y_true, y_pred, labels, sample_weight, ignore_index, **of_classes)
     options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
     names, known = counts.class_names, tuple(counts.labels)
     left = left_out(ignore_index, len(known), known)

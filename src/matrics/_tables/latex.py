@@ -11,7 +11,7 @@ from matrics._wording import UNDEFINED, limits
 
 __all__ = ["to_latex"]
 
-# What has a meaning in LaTeX.
+# Characters with a meaning in LaTeX.
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
 SPECIAL |= {"∞": r"$\infty$"}
 SPECIAL |= {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -19,7 +19,7 @@ SPECIAL |= {"<": "$<$", ">": "$>$", "|": "$|$", '"': r"\textquotedbl{}", "`": r"
 
 
 def escape(text: str) -> str:
-    r"""Text that LaTeX writes as it is.
+    r"""Text with escaped special characters, which LaTeX prints unchanged.
 
     >>> print(escape("R&D: 5 % of_all"))
     R\&D: 5 \% of\_all
@@ -28,7 +28,7 @@ def escape(text: str) -> str:
 
 
 def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """A number, and its limits in brackets where it has any.
+    """A number with its limits in brackets, if it has limits.
 
     >>> with_limits(-0.25), with_limits(0.5, 0.4, 0.6), with_limits(float("nan"))
     ('$-$0.250', '0.500 [0.400, 0.600]', '--')
@@ -37,12 +37,12 @@ def with_limits(value: float, low: float = math.nan, high: float = math.nan) -> 
 
 
 def number(text: str) -> str:
-    """A number that is written already, perhaps with limits."""
+    """The text of a number, possibly with limits, in LaTeX."""
     return escape(text) if text == UNDEFINED else escape(text).replace("-", "$-$")
 
 
 def comment(text: str) -> str:
-    """A line that LaTeX leaves out."""
+    """A comment, which LaTeX ignores."""
     return f"% {_in_line(text)}"
 
 
@@ -52,7 +52,7 @@ def _in_line(text: str) -> str:
 
 
 def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int, rules: Sequence[int] = ()) -> str:
-    """A table of cells that are LaTeX already; the first columns are texts, and a rule is before some of the rows."""
+    """A table of cells in LaTeX; the first ``texts`` columns are texts, and a rule precedes the rows ``rules``."""
     columns = "l" * texts + "r" * (len(head) - texts)
     body = [line for k, row in enumerate(rows) for line in [r"\midrule"] * (k in rules) + [_line(row)]]
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
@@ -60,7 +60,7 @@ def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int, r
 
 
 def _line(cells: Sequence[str]) -> str:
-    # A bracket or a star after the end of a line would be an option of the end.
+    # LaTeX would read a bracket or a star at the start of a line as an option of the line end before it.
     guard = "{}" if cells[0].startswith(("[", "*")) else ""
     return guard + " & ".join(cells) + r" \\"
 
@@ -72,9 +72,9 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
     ----------
     scores : dict of str to array, Interval, Comparison or ModelComparison
         What :func:`matrics.score` returns: values (*B,), or (*B, n) for measures of every class; or what
-        :func:`matrics.interval`, :func:`matrics.compare` or :func:`matrics.compare_paired` returns. Of the results of
-        :func:`matrics.compare_models` and :func:`matrics.ranking.compare` the table has the intervals of the models,
-        whose names are the names of the rows.
+        :func:`matrics.interval`, :func:`matrics.compare` or :func:`matrics.compare_paired` returns. For results of
+        :func:`matrics.compare_models` and :func:`matrics.ranking.compare`, the table contains the intervals of the
+        models, and rows have the names of the models.
     axes : sequence of str, or mapping of str to labels, optional
         The name of each axis of B, or names with the labels along them: ``{"model": ["a", "b"], "fold":
         range(5)}``. Each is a column; ``index_0``, ``index_1``, … with the positions if left out.
@@ -85,8 +85,8 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
     Returns
     -------
     str
-        A ``tabular`` with the rules of the package booktabs: of one matrix a row for each measure; of a stack a row for
-        each matrix, and a column for each measure. Numbers have as many digits as their limits, which are in brackets,
+        A ``tabular`` with the rules of the package booktabs. A single matrix has a row for each measure; a stack has a
+        row for each matrix, and a column for each measure. Numbers have as many digits as their limits (in brackets)
         justify, and at least three decimals. Special characters in names are escaped.
 
     Raises
@@ -130,7 +130,7 @@ def to_latex(scores: Mapping[str, Any], *, axes: Axes | None = None, class_names
 
 
 def _of_models(scores: Any, axes: Axes | None) -> tuple[Any, Axes | None]:
-    """The intervals of models in place of their comparisons, and the names of the models."""
+    """The intervals and the names of models if the scores are comparisons of models; else the arguments."""
     if not isinstance(scores, Mapping) or not all(hasattr(value, "intervals") for value in scores.values()):
         return scores, axes
     names = next((value.names for value in scores.values()), None)
@@ -139,7 +139,7 @@ def _of_models(scores: Any, axes: Axes | None) -> tuple[Any, Axes | None]:
 
 
 def _cells(measure: Measure) -> Iterator[tuple[str, list[str]]]:
-    """For each class the title and the cells of all rows."""
+    """The title and the cells of all rows for each class."""
     for position, title in enumerate(measure.titles):
         parts = [measure.parts[ending][:, position] for ending in ("", "/low", "/high") if ending in measure.parts]
         yield escape(title), [with_limits(*map(float, values)) for values in zip(*parts, strict=True)]

@@ -11,7 +11,7 @@ __all__ = ["cell", "escape", "table"]
 
 
 def escape(text: str) -> str:
-    r"""Text of a record, which is no markup; text between double backticks stays code.
+    r"""Text with escaped markup; text between double backticks remains code.
 
     >>> print(escape("``mcc`` of a*b"))
     `mcc` of a\*b
@@ -21,7 +21,7 @@ def escape(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    r"""Text of any origin in a line, such as a cell, in which nothing is markup.
+    r"""Any text in a single line without markup, such as for a cell.
 
     >>> print(cell("a|b & `c`"))
     a\|b \& \`c\`
@@ -31,7 +31,7 @@ def cell(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | None = None) -> str:
-    """A table of cells; those behind the first ``texts`` columns are aligned right, as numbers are.
+    """A table of cells; all columns after the first ``texts`` columns are aligned right, as numbers.
 
     >>> print(table(["measure", "value"], [["mcc", "0.500"]], texts=1))
     | measure | value |

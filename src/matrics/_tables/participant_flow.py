@@ -1,4 +1,4 @@
-"""participant_flow(): how many participants of a diagnostic study have which results, as STARD's diagram shows it."""
+"""participant_flow(): the numbers of participants of a diagnostic study by their results, as in the STARD diagram."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class ParticipantFlow(Result):
     Parameters
     ----------
     participants : int
-        All rows.
+        The number of rows.
     without_test : dict of str to int
-        Those without a result of the test, by the reference standard; ``""`` is none of that either.
+        The numbers of participants without a test result, by the reference standard; the key ``""`` counts participants
+        without a reference standard.
     by_result : dict of str to dict of str to int
-        Of each result of the test the participants by the reference standard; ``""`` is none.
+        For each test result, the numbers of participants by the reference standard; the key ``""`` as above.
     """
 
     participants: int
@@ -36,12 +37,12 @@ class ParticipantFlow(Result):
 
     @property
     def counted(self) -> int:
-        """The participants with both, which a diagnostic table counts."""
+        """The number of participants with a test result and a reference standard, which a diagnostic table counts."""
         return sum(number for of in self.by_result.values() for label, number in of.items() if label)
 
     @property
     def without_reference(self) -> int:
-        """The participants without the reference standard, with or without a result of the test."""
+        """The number of participants without a reference standard, with or without a test result."""
         return sum(of.get("", 0) for of in (self.without_test, *self.by_result.values()))
 
     def __str__(self) -> str:
@@ -57,7 +58,7 @@ class ParticipantFlow(Result):
 
 
 def participant_flow(y_true: ArrayLike, y_pred: ArrayLike) -> ParticipantFlow:
-    """How many participants have which result of a test and of the reference standard, and how many have none.
+    """The numbers of participants by the results of a test and of the reference standard, and of those without either.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def participant_flow(y_true: ArrayLike, y_pred: ArrayLike) -> ParticipantFlow:
     Returns
     -------
     ParticipantFlow
-        ``print`` writes it; ``to_dict()`` hands it on.
+        The numbers; ``print`` writes the flow, and ``to_dict()`` returns a dict.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def participant_flow(y_true: ArrayLike, y_pred: ArrayLike) -> ParticipantFlow:
         sides.append([_text(label) for label in values.tolist()])
     true, pred = sides
     if len(true) != len(pred):
-        raise ValueError(f"y_true, y_pred: expected as many labels of both, got {len(true):,} and {len(pred):,}")
+        raise ValueError(f"y_true, y_pred: expected the same number of labels, got {len(true):,} and {len(pred):,}")
     counts = Counter(zip(pred, true, strict=True))
 
     def of(result: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The rows that matrics.frames.count() counts: those of a table, or groups of rows that a database has counted."""
+"""The rows for matrics.frames.count(): the rows of a table, or groups of rows that a database has counted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from matrics._tables.tally import Sums, groups_itself, tally
 
 __all__ = ["Numbers", "Rows"]
 
-LARGEST = 2**53  # up to here floating numbers are all integers
+LARGEST = 2**53  # floating numbers contain all integers up to this number
 
 
 class Numbers(NamedTuple):
-    """The names of the columns of numbers: counts, or weights and perhaps their squares."""
+    """The names of the columns of numbers: counts, or weights and optionally their squares."""
 
     counts: Hashable | None
     weight: Hashable | None
@@ -28,47 +28,47 @@ class Numbers(NamedTuple):
 
     @property
     def names(self) -> list[Hashable]:
-        """Those that are there."""
+        """The names that are not None."""
         return [name for name in self if name is not None]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of labels, with what messages call them.
+    """Rows of labels, with their names for messages.
 
     Parameters
     ----------
     columns : mapping of names to columns
         Labels, groups and numbers.
-    wanted : Numbers
+    names : Numbers
         The columns of numbers.
     sums : Sums or None
-        If a database has grouped the rows, its columns of sums.
+        The columns of sums if a database has grouped the rows, else None.
     where : function of an int
-        What messages call the row at a position.
+        The name of the row at a position, for messages.
     """
 
     columns: Mapping[Any, Any]
-    wanted: Numbers
+    names: Numbers
     sums: Sums | None = None
     where: Where = at_position
 
     @classmethod
-    def of(cls, frame: Any, keys: Sequence[Any], wanted: Numbers) -> Rows:
-        """The rows of a table, or the groups that a database makes of its rows by ``keys``."""
+    def of(cls, frame: Any, keys: Sequence[Any], names: Numbers) -> Rows:
+        """The rows of a table, or the groups of its rows by ``keys`` if the table is in a database."""
         if not groups_itself(frame):
-            names = [*keys, *wanted.names]
-            return cls(open_table("frame", frame, names).columns(names), wanted)
-        squares_of = wanted.weight if wanted.squares is None else None
-        grouped, sums = tally(frame, keys, wanted.names, squares_of=squares_of)
-        names = [*keys, sums.rows, *sums.sums.values(), *sums.least.values(), *sums.known.values()]
-        names += [] if sums.squares is None else [sums.squares]
-        columns = open_table("frame", grouped, names).columns(names)
+            chosen = [*keys, *names.names]
+            return cls(open_table("frame", frame, chosen).columns(chosen), names)
+        squares_of = names.weight if names.squares is None else None
+        grouped, sums = tally(frame, keys, names.names, squares_of=squares_of)
+        chosen = [*keys, sums.rows, *sums.sums.values(), *sums.least.values(), *sums.known.values()]
+        chosen += [] if sums.squares is None else [sums.squares]
+        columns = open_table("frame", grouped, chosen).columns(chosen)
         rows = numbers_of(sums.rows, columns[sums.rows], "counts")
-        return cls(columns, wanted, sums, lambda row: f"in a group of {rows[row]:,.0f} rows, all counted as one")
+        return cls(columns, names, sums, lambda row: f"in a group of {rows[row]:,.0f} rows that the database counted")
 
     def without(self, name: Hashable, ignored: Sequence[Hashable]) -> Rows:
-        """The rows with other labels in a column."""
+        """The rows without the ignored labels in a column."""
         if not ignored:
             return self
         column = coded(name, self.columns[name], self.where)
@@ -78,19 +78,19 @@ class Rows:
         return replace(self, columns=columns, where=lambda row: self.where(int(rows[row])))
 
     def numbers(self) -> dict[str, Array]:
-        """The ``counts``, or the ``weights`` and ``squares``, of all rows, checked."""
-        found = {}
-        if self.wanted.counts is not None:
-            found["counts"] = self._whole(self.wanted.counts)
-        elif self.sums is not None and self.wanted.weight is None:
-            found["counts"] = numbers_of(self.sums.rows, self.columns[self.sums.rows]).astype(np.int64)
-        if self.wanted.weight is not None:
-            found["weights"] = self._numbers(self.wanted.weight, "weights")
-        if self.wanted.squares is not None:
-            found["squares"] = self._numbers(self.wanted.squares, "squared weights").astype(np.float64)
+        """The checked ``counts``, or ``weights`` and ``squares``, of all rows."""
+        numbers = {}
+        if self.names.counts is not None:
+            numbers["counts"] = self._whole(self.names.counts)
+        elif self.sums is not None and self.names.weight is None:
+            numbers["counts"] = numbers_of(self.sums.rows, self.columns[self.sums.rows]).astype(np.int64)
+        if self.names.weight is not None:
+            numbers["weights"] = self._numbers(self.names.weight, "weights")
+        if self.names.squares is not None:
+            numbers["squares"] = self._numbers(self.names.squares, "squared weights").astype(np.float64)
         elif self.sums is not None and self.sums.squares is not None:
-            found["squares"] = numbers_of(self.sums.squares, self.columns[self.sums.squares])
-        return found
+            numbers["squares"] = numbers_of(self.sums.squares, self.columns[self.sums.squares])
+        return numbers
 
     def _whole(self, name: Hashable) -> Array:
         counts = self._numbers(name, "counts")
@@ -103,16 +103,19 @@ class Rows:
         return counts.astype(np.int64)
 
     def _numbers(self, name: Hashable, what: str) -> Array:
-        """Numbers of at least 0, or their sums if a database has added them up: it passes over missing ones."""
+        """Numbers of at least 0, or their sums from a database; raises if a value is missing or invalid."""
         if self.sums is None:
             return weights_of(name, self.columns[name], what, self.where)
-        rows, known = (numbers_of(one, self.columns[one]) for one in (self.sums.rows, self.sums.known[name]))
+        rows, known = (numbers_of(column, self.columns[column]) for column in (self.sums.rows, self.sums.known[name]))
         if (missing := rows - known).any():
             row = int(missing.argmax())
             raise ValueError(
                 f"column {quoted(name)}: expected a value in every row, got {missing.sum():,.0f} missing, the first "
                 f"in a group of {rows[row]:,.0f} rows"
             )
-        for column in (self.sums.least[name], self.sums.sums[name]):  # of which one shows any wrong number
-            found = weights_of(name, self.columns[column], what, lambda row: f"in a group of {rows[row]:,.0f} rows")
-        return found
+        for column in (
+            self.sums.least[name],
+            self.sums.sums[name],
+        ):  # an invalid number shows in the minimum or in the sum
+            sums = weights_of(name, self.columns[column], what, lambda row: f"in a group of {rows[row]:,.0f} rows")
+        return sums

@@ -1,4 +1,4 @@
-"""Rows of several models or files, joined by their samples."""
+"""Joins of the rows of several models or files by their samples."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Joined(NamedTuple):
     true: Array  # (N,)
     pred: Array  # (M, N)
     samples: Array  # (N,)
-    rows: Array  # (M, N): where they come from
+    rows: Array  # (M, N), the positions of the rows in the table
     weights: Array | None = None  # (N,)
 
 
 def common_samples(a: Iterable[Sample], b: Iterable[Sample]) -> tuple[list[Sample], list[Sample], list[Sample]]:
-    """The samples of both, of a alone and of b alone, each once and in their order.
+    """The samples in both, only in a and only in b, each once and in the original order.
 
     >>> common_samples("xyzy", "zay")
     (['y', 'z'], ['x'], ['a'])
@@ -64,7 +64,7 @@ def joined(
     Raises
     ------
     ValueError
-        The models have different numbers of rows, other samples, other true labels or other weights.
+        The models have different numbers of rows, samples, true labels or weights.
     """
     count = np.bincount(models)
     if len(set(count.tolist())) > 1:
@@ -74,8 +74,8 @@ def joined(
         of_both = f"{cut(str(sample_names[first]))}: {times[first]} and {most[first]}"
         raise ArgumentError(
             "paired_on",
-            f"expected as many rows of each model, got {count[less]:,} of {names[less]} and {count[more]:,} of "
-            f"{names[more]}, the first at {column} {of_both}",
+            f"expected the same number of rows for each model, got {count[less]:,} of {names[less]} and "
+            f"{count[more]:,} of {names[more]}, the first at {column} {of_both}",
         )
     rows = np.lexsort((np.arange(len(samples)), samples, models)).reshape(len(count), int(count[0]))
     by_model = samples[rows]
@@ -87,6 +87,7 @@ def joined(
             sample = cut(str(sample_names[int(by_model[model, position])]))
             raise ArgumentError(
                 argument,
-                f"expected the same {what} of each model, got others of {names[model]}, the first at {column} {sample}",
+                f"expected the same {what} for each model, got different values for {names[model]}, the first at "
+                f"{column} {sample}",
             )
     return Joined(true[rows[0]], pred[rows], by_model[0], rows, None if weights is None else weights[rows[0]])

@@ -1,4 +1,4 @@
-"""Scores as data frames, and the columns of a table that identify the matrix of each row."""
+"""Scores as data frames, with columns that identify the matrix of each row."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ KINDS = (Interval, Comparison)
 
 
 class Measure(NamedTuple):
-    """The values of one measure, or the parts of its intervals or comparisons."""
+    """The values of a measure, or the parts of its intervals or comparisons."""
 
     name: str
     classes: list[str | None]  # [None] for a measure of whole matrices
-    titles: list[str]  # that of each class
-    parts: dict[str, Array]  # each (rows, classes), by how the names of its columns end
+    titles: list[str]  # the title of each class
+    parts: dict[str, Array]  # arrays (rows, classes), by the endings of the names of their columns
 
     def columns(self) -> Iterator[tuple[str, Array]]:
-        """One column for each class and part, with its name."""
+        """The name and the values of a column for each class and part."""
         for position, title in enumerate(self.titles):
             for ending, values in self.parts.items():
                 yield title + ending, values[:, position]
@@ -57,37 +57,37 @@ def to_frame(
     axes : sequence of str, or mapping of str to labels, optional
         The name of each axis of B, or names with the labels along them: ``{"model": ["a", "b"], "fold": range(5)}``.
         Each is a column; ``index_0``, ``index_1``, … with the positions if left out. An axis may have several columns:
-        a stack with one axis takes a mapping (or a data frame) of as many names as there are, such as the ``groups`` of
-        :func:`matrics.frames.count`; a stack with more axes takes it in the place of the labels of one of them,
+        for a stack with a single axis, pass a mapping (or a data frame) of all names, such as the ``groups`` of
+        :func:`matrics.frames.count`; for a stack with more axes, pass it in place of the labels of an axis:
         ``{"model": ["a", "b"], "group": groups}``. Columns of the same library keep their type.
     class_names : sequence of str, optional
         Names of the classes, in their order, for the columns of measures of every class (``recall of cat``); their
         numbers if left out.
     layout : {"wide", "long"}
-        ``"wide"``: one row a matrix, one column a value. ``"long"``: one row a value, with the columns ``measure``,
-        ``class`` (missing for measures of whole matrices; left out if there are no others) and ``value``.
+        ``"wide"``: a row for each matrix, a column for each value. ``"long"``: a row for each value, with the columns
+        ``measure``, ``class`` (missing for measures of whole matrices; left out if all measures are) and ``value``.
     library : {"pandas", "polars"}
         Which library the data frame is of.
 
     Returns
     -------
     pandas.DataFrame or polars.DataFrame
-        The columns of the axes, then those of the measures, whose names say which average or class they are of
-        (``recall, macro``, ``recall of cat``); rows in the order of the stack. Intervals have five columns
-        each: ``mcc``, the estimate, ``mcc/low``, ``mcc/high``, ``mcc/standard_error`` and ``mcc/status``, a code of
+        The columns of the axes, then the columns of the measures, whose names contain the average or the class
+        (``recall, macro``, ``recall of cat``). Rows are in the order of the stack. An interval has five columns:
+        ``mcc`` (the estimate), ``mcc/low``, ``mcc/high``, ``mcc/standard_error`` and ``mcc/status``, a code of
         :class:`matrics.IntervalStatus`; in the long layout they are ``value``, ``low``, ``high``, ``standard_error``
-        and ``status``. The first of a comparison is the difference, and it has columns for its other fields.
+        and ``status``. A comparison has the difference in the first of its columns, and a column for each other field.
 
     Raises
     ------
     ImportError
         The library is not installed.
     TypeError
-        The scores are not a dict with names of measures, or not all of one kind, or of another result, which has a
-        ``to_frame`` of its own; or names of axes are not text, which Polars needs.
+        The scores are not a dict with names of measures, they have several kinds, or they are another result, which has
+        its own ``to_frame``; or names of axes are not text, which Polars needs.
     ValueError
-        Names or labels do not fit the axes, two columns would have one name, the scores are of different stacks, or an
-        option has a value that does not exist.
+        Names or labels do not fit the axes, two columns would have the same name, the scores are of different stacks,
+        or an option has an unknown value.
 
     Examples
     --------
@@ -105,10 +105,10 @@ def to_frame(
     1  tree  recall   cat    0.9
     2  tree  recall   dog    0.9
 
-    Of intervals:
+    Intervals:
 
-    >>> found = matrics.interval(stack, "mcc")
-    >>> matrics.to_frame(found, axes=axes).round(2)
+    >>> intervals = matrics.interval(stack, "mcc")
+    >>> matrics.to_frame(intervals, axes=axes).round(2)
       model   mcc  mcc/low  mcc/high  mcc/standard_error  mcc/status
     0  tree  0.80     0.64      0.89                0.06           0
     1   net  0.82     0.68      0.90                0.05           0
@@ -122,7 +122,7 @@ def to_frame(
     indexed = axis_columns(axes, batch, library, times=times)
     both = sorted(set(indexed) & set(values))
     if both:
-        raise ValueError(f"axes: expected names that no measure has, got {quoted(both[0])}")
+        raise ValueError(f"axes: expected names that differ from those of the measures, got {quoted(both[0])}")
     if library == "polars" and not all(isinstance(name, str) for name in indexed):
         raise TypeError(f"axes: expected text as the names of columns of Polars, got [{quoted_list(indexed)}]")
     return frames.DataFrame({**indexed, **values})
@@ -131,31 +131,33 @@ def to_frame(
 def read_measures(
     scores: Mapping[str, Any], class_names: Sequence[str] | None
 ) -> tuple[list[Measure], tuple[int, ...]]:
-    """The measures of scores, intervals or comparisons, and the shape of the stack that they are of."""
+    """The measures of scores, intervals or comparisons, and the shape of their stack."""
     if not isinstance(scores, Mapping) or not scores:
-        what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
+        what = described(scores) if not isinstance(scores, Mapping) else "an empty dict"
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
     if not all(isinstance(key, str) for key in scores):
         raise TypeError(f"scores: expected the names of measures as keys, got [{quoted_list(scores)}]")
     other = next((v for v in scores.values() if isinstance(v, (tuple, Mapping)) and not isinstance(v, KINDS)), None)
     if hasattr(other, "to_frame"):
         raise TypeError(
-            f"scores: expected values, intervals or comparisons, got {type(other).__name__}: its to_frame()"
+            f"scores: expected values, intervals or comparisons, got {type(other).__name__}; use its to_frame()"
         )
     if len({tuple(parts_of(value)) if isinstance(value, KINDS) else None for value in scores.values()}) > 1:
-        raise TypeError("scores: expected what one function returned, got several kinds: make a data frame of each")
+        raise TypeError(
+            "scores: expected the results of a single function, got several kinds; make a data frame of each"
+        )
     measures, shapes = [], {}
     for key, value in scores.items():
         measure, shapes[key] = _measure(key, value, class_names)
         measures.append(measure)
     batch = next(iter(shapes.values()))
     if any(shape != batch for shape in shapes.values()):
-        raise ValueError(f"scores: expected values of one stack, got the batches {shapes}")
+        raise ValueError(f"scores: expected values of the same stack, got the batches {shapes}")
     return measures, batch
 
 
 def imported(library: Any, function: str = "to_frame") -> Any:
-    """The library of data frames, for a function that messages name."""
+    """The module of a library of data frames; ``function`` is named in messages."""
     if library not in get_args(Library):
         raise ValueError(f"library: expected 'pandas' or 'polars', got {quoted(library)}")
     try:
@@ -165,25 +167,25 @@ def imported(library: Any, function: str = "to_frame") -> Any:
 
 
 def parts_of(result: Interval | Comparison) -> dict[str, Array]:
-    """The fields of an interval or a comparison by the endings of their columns, as the command line writes them."""
+    """The fields of an interval or a comparison by the endings of the names of their columns."""
     fields = {name: value for name, value in result._asdict().items() if name != "undefined"}
     return {f"/{name}" if k else "": value for k, (name, value) in enumerate(fields.items())}
 
 
 def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[Measure, tuple[int, ...]]:
-    """The values or intervals of one key of the scores, and the shape of the stack."""
-    # recall/cat is the value of a class already, and roc_auc that of a function of scores.
+    """The values or intervals of a key of the scores, and the shape of the stack."""
+    # The key recall/cat is the value of a single class, and roc_auc the value of a function of scores.
     metric = None if "/" in key or call_of(name_of(key)) else metric_of(key)
     is_classwise = metric is not None and metric.is_classwise
-    given = parts_of(value) if isinstance(value, KINDS) else {"": value}
+    arrays = parts_of(value) if isinstance(value, KINDS) else {"": value}
     parts, shape = {}, ()
-    for ending, array in given.items():
-        backend, (found,) = as_arrays(**{key: array})
-        found = backend.to_numpy(found)
-        if is_classwise and not found.ndim:
+    for ending, array in arrays.items():
+        backend, (values,) = as_arrays(**{key: array})
+        values = backend.to_numpy(values)
+        if is_classwise and not values.ndim:
             raise ValueError(f"{key}: expected a value for each class, (*B, n), got a single value")
-        shape = found.shape[:-1] if is_classwise else found.shape
-        parts[ending] = found.reshape(-1, found.shape[-1]) if is_classwise else found.reshape(-1, 1)
+        shape = values.shape[:-1] if is_classwise else values.shape
+        parts[ending] = values.reshape(-1, values.shape[-1]) if is_classwise else values.reshape(-1, 1)
     if metric is None:
         return Measure(*_split(key), [title_of(key)], parts), shape
     if not is_classwise:
@@ -196,10 +198,10 @@ def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[M
 
 
 def _split(key: str) -> tuple[str, list[str | None]]:
-    """The measure and the class of a key that has both; of another key with a slash, a logger's, itself."""
+    """The measure and the class of a key such as ``recall/cat``; the key itself if it is the name of a logged value."""
     measure, _, label = key.partition("/")
     known = key.metric_ if isinstance(key, MeasureName) else None
-    if known is None or replace(known, average=None).spec != measure:  # another name of it, or a logger's prefix
+    if known is None or replace(known, average=None).spec != measure:  # an alias, or the prefix of a logger
         try:
             get_metric(measure)
         except ValueError:
@@ -208,89 +210,87 @@ def _split(key: str) -> tuple[str, list[str | None]]:
 
 
 def _wide(measures: Sequence[Measure]) -> dict[str, Any]:
-    """One column a measure, class and part."""
-    found: dict[str, Any] = {}
+    """A column for each measure, class and part."""
+    columns: dict[str, Any] = {}
     for measure in measures:
         for name, values in measure.columns():
-            # One measure under two keys, recall and recall:macro, is one column.
-            if name in found and not np.array_equal(found[name], values, equal_nan=True):
+            # A measure may have two keys, such as recall and recall:macro, and then a single column.
+            if name in columns and not np.array_equal(columns[name], values, equal_nan=True):
                 raise ValueError(f"scores: expected a column for each value, got two that are named {quoted(name)}")
-            found[name] = values
-    return found
+            columns[name] = values
+    return columns
 
 
 def _long(measures: Sequence[Measure], rows: int) -> dict[str, Any]:
-    """One column a part, in the order of the matrices, and in that of the measures for each of them."""
+    """A column for each part; rows are in the order of the matrices, then of the measures."""
     named = [(measure.name, label) for measure in measures for label in measure.classes]
-    found: dict[str, Any] = {"measure": _text([name for name, _ in named] * rows)}
+    table: dict[str, Any] = {"measure": _text([name for name, _ in named] * rows)}
     if any(label is not None for _, label in named):
-        found["class"] = _text([label for _, label in named] * rows)
+        table["class"] = _text([label for _, label in named] * rows)
     for ending in measures[0].parts:
         name = ending.removeprefix("/") or "value"
-        found[name] = np.concatenate([measure.parts[ending] for measure in measures], axis=1).ravel()
-    return found
+        table[name] = np.concatenate([measure.parts[ending] for measure in measures], axis=1).ravel()
+    return table
 
 
 def _text(values: list[Any]) -> Any:
-    """A column of text, also if it is empty: libraries take the type of an empty list for another."""
+    """A column of text, also without rows, as libraries assume another type for an empty list."""
     return values or np.empty(0, np.str_)
 
 
-#: Names of the axes; or names with labels, where a mapping in the place of labels is several columns of one axis.
+#: Names of the axes; or names with labels, where a mapping in place of labels has several columns of an axis.
 Axes: TypeAlias = Sequence[str] | Mapping[str, Iterable[Any] | Mapping[str, Iterable[Any]]]
 
 
-def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str | None, *, times: int = 1) -> dict[str, Any]:
-    """For each axis of the batch the label of every matrix, in one column or in several, of the library wanted.
+def axis_columns(axes: Axes | None, batch: tuple[int, ...], library: str | None, *, times: int = 1) -> dict[str, Any]:
+    """The label of every matrix for each axis of the batch, in a single column or several columns of a library.
 
-    Without a library columns are lists or arrays. Each matrix belongs to one row.
+    Without a library, columns are lists or arrays. Each label is repeated ``times`` times.
     """
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     positions = np.repeat(np.indices(batch).reshape(len(batch), math.prod(batch)), times, axis=1)
     for axis, of_axis in enumerate(_by_axis(axes, batch)):
-        for name, given in of_axis.items():
-            labels = _sized(name, given)
+        for name, values in of_axis.items():
+            labels = _sized(name, values)
             if len(labels) != batch[axis]:
                 raise ValueError(f"axes: expected {batch[axis]} labels for {quoted(name)}, got {len(labels)}")
-            found[name] = _taken(labels, positions[axis], wanted)
-    return found
+            columns[name] = _taken(labels, positions[axis], library)
+    return columns
 
 
 def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
-    """For each axis of the batch the names and labels of its columns."""
+    """The names and labels of the columns of each axis of the batch."""
     if axes is None:
         axes = [f"index_{axis}" for axis in range(len(batch))]
-    given = _columns_of(axes)
-    if given is None and not isinstance(axes, Iterable):
+    mapping = _columns_of(axes)
+    if mapping is None and not isinstance(axes, Iterable):
         raise TypeError(f"axes: expected names of axes, or a mapping of names to labels, got {quoted(axes)}")
-    if given is None:
+    if mapping is None:
         names = [axes] if isinstance(axes, str) else list(axes)
         columns = [{name: np.arange(size)} for name, size in zip(names, batch, strict=False)]
         number = len(names)
     else:
-        columns = [_columns_of(labels) or {name: labels} for name, labels in given.items()]
-        names = [name for one in columns for name in one]
+        columns = [_columns_of(labels) or {name: labels} for name, labels in mapping.items()]
+        names = [name for of_axis in columns for name in of_axis]
         if len(batch) == 1 < len(columns):  # such as the groups of matrics.frames.count
-            columns = [{name: labels for one in columns for name, labels in one.items()}]
+            columns = [{name: labels for of_axis in columns for name, labels in of_axis.items()}]
         number = len(columns)
     if number != len(batch) or len(set(names)) != len(names):
-        raise ValueError(
-            f"axes: expected {len(batch)} different names, one for each axis of the stack, got {quoted(names)}"
-        )
+        raise ValueError(f"axes: expected {len(batch)} different names, for the axes of the stack, got {quoted(names)}")
     return columns
 
 
 def _columns_of(labels: Any) -> dict[str, Any] | None:
-    """The columns of a mapping or of a data frame, and None for anything else."""
+    """The columns of a mapping or of a data frame; None for other objects."""
     if isinstance(labels, Mapping):
         return dict(labels)
     return {name: labels[name] for name in labels.columns} if hasattr(labels, "columns") else None
 
 
 def _sized(name: Any, labels: Any) -> Any:
-    """Labels unchanged, if they have a length and positions; else in a list."""
+    """Labels with a length and positions; other iterables become a list."""
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1 or hasattr(labels, "levels"):
-        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
+        got = f"an array of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
         got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got
         raise ValueError(f"axes: expected a list of labels for {quoted(name)}, got {got}")
     has_positions = isinstance(labels, (list, tuple, range, np.ndarray))
@@ -298,17 +298,17 @@ def _sized(name: Any, labels: Any) -> Any:
     return labels if has_positions else list(labels)
 
 
-def _taken(labels: Any, positions: Array, wanted: str | None) -> Any:
+def _taken(labels: Any, positions: Array, target: str | None) -> Any:
     """The labels at these positions; a column of the requested library, or of pyarrow, keeps its type."""
     kind = library(labels)
     if kind == "pyarrow":
         labels = labels.take(positions)
-        if wanted is None:
+        if target is None:
             return labels.to_pylist()
-        return labels.to_pandas() if wanted == "pandas" else importlib.import_module("polars").Series(labels)
-    if kind == wanted == "polars":
+        return labels.to_pandas() if target == "pandas" else importlib.import_module("polars").Series(labels)
+    if kind == target == "polars":
         return labels.gather(positions)
-    if kind == wanted == "pandas":
+    if kind == target == "pandas":
         return getattr(labels, "array", labels).take(positions)
     if isinstance(labels, np.ndarray) and not labels.dtype.hasobject:
         return labels[positions]

@@ -1,4 +1,4 @@
-"""Counting where the data are: the text of GROUP BY, and tables of databases that group their own rows."""
+"""Counting in databases: the SQL statement with GROUP BY, and grouped tables of DuckDB and Ibis."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Sums(NamedTuple):
     rows : str
         The number of rows.
     sums : dict of str to str
-        For each column of numbers that of its sums.
+        For each column of numbers, the column of its sums.
     least, known : dict of str to str
-        Likewise its smallest value, and how many values are not missing.
+        The columns of its smallest value, and of the number of values that are not missing.
     squares : str or None
-        The sums of the squared weights, unless a column had them.
+        The column of the sums of the squared weights, or None.
     """
 
     rows: str
@@ -62,10 +62,10 @@ def count_sql(
     by: str | Iterable[str] = (),
     sample_weight: str | None = None,
 ) -> str:
-    """Write the SQL that counts a table of labels in a database, into a row for each group and pair of labels.
+    """The SQL statement that counts a table of labels in a database, with a row for each group and pair of labels.
 
-    The result has the columns of the groups, the two columns of labels, and ``count``, the number of samples: a table
-    that every command reads with its option ``counts``, and :func:`matrics.frames.count` with ``counts="count"``. Only
+    The result has the columns of the groups, the two columns of labels, and ``count``, the number of samples. Every
+    command reads this table with its option ``counts``, and :func:`matrics.frames.count` with ``counts="count"``. Only
     the combinations that occur leave the database.
 
     Parameters
@@ -75,30 +75,30 @@ def count_sql(
     y_true, y_pred : str, default "y_true" and "y_pred"
         The columns of true and of predicted labels.
     by : str or sequence of them, default ()
-        The columns whose values make the groups, such as the model.
+        The columns whose values define the groups, such as the model.
     sample_weight : str, optional
-        The column of the weights of samples: two more columns are ``weight`` and ``squared_weight``, the sums of the
-        weights and of their squares, which :func:`matrics.frames.count` takes as ``sample_weight="weight"`` and
-        ``squared_weights="squared_weight"``.
+        The column of the weights of samples. The result then has two more columns, ``weight`` and ``squared_weight``,
+        the sums of the weights and of their squares, which :func:`matrics.frames.count` takes as
+        ``sample_weight="weight"`` and ``squared_weights="squared_weight"``.
 
     Returns
     -------
     str
-        One statement without a semicolon. All names are in double quotes, as in standard SQL, so that they may be any:
-        what is passed is always a name, and never part of the statement. A column of groups that is called as one of
-        the sums keeps its name, and the sum gets an underscore: ``count_``.
+        A statement without a semicolon. All names are in double quotes, as in standard SQL, so arguments are always
+        read as names and never as parts of the statement. If a column of groups has the name of a sum, the sum gets an
+        underscore: ``count_``.
 
     Raises
     ------
     TypeError
         A name is not text.
     ValueError
-        A name is empty or has a character that no name may have, or ``by`` has a name twice.
+        A name is empty or contains a null character, or ``by`` contains a name twice.
 
     Notes
     -----
-    Rows without a label make rows without a label, which are refused when they are read: leave them out by a view with
-    ``WHERE y_pred IS NOT NULL``. BigQuery and MySQL have backticks in place of double quotes (MySQL only without
+    The result contains rows with missing labels, which raise an error when they are read: leave them out with a view
+    with ``WHERE y_pred IS NOT NULL``. BigQuery and MySQL use backticks in place of double quotes (MySQL only without
     ``ANSI_QUOTES``).
 
     Examples
@@ -109,13 +109,14 @@ def count_sql(
     FROM "predictions"
     GROUP BY "model", "y_true", "y_pred"
 
-    It runs in any database, such as SQLite:
+    The statement runs in any database, such as SQLite:
 
     >>> import sqlite3
-    >>> at = sqlite3.connect(":memory:")
-    >>> _ = at.execute("CREATE TABLE predictions (y_true TEXT, y_pred TEXT)")
-    >>> _ = at.executemany("INSERT INTO predictions VALUES (?, ?)", [("cat", "cat"), ("dog", "cat"), ("dog", "cat")])
-    >>> sorted(at.execute(matrics.frames.count_sql("predictions")))
+    >>> database = sqlite3.connect(":memory:")
+    >>> _ = database.execute("CREATE TABLE predictions (y_true TEXT, y_pred TEXT)")
+    >>> rows = [("cat", "cat"), ("dog", "cat"), ("dog", "cat")]
+    >>> _ = database.executemany("INSERT INTO predictions VALUES (?, ?)", rows)
+    >>> sorted(database.execute(matrics.frames.count_sql("predictions")))
     [('cat', 'cat', 1), ('dog', 'cat', 2)]
     """
     names = names_of_columns(by)
@@ -132,21 +133,21 @@ def count_sql(
 
 
 def groups_itself(table: Any) -> bool:
-    """Whether this is a relation of DuckDB or a table of Ibis, which groups its rows where they are."""
+    """Whether a table is a relation of DuckDB or a table of Ibis, whose rows are grouped in the database."""
     return _is_relation(table) or _is_expression(table)
 
 
 def tally(table: Any, keys: Iterable[Any], numbers: Iterable[Any] = (), *, squares_of: Any = None) -> tuple[Any, Sums]:
-    """Group a relation of DuckDB or a table of Ibis by ``keys`` where it is: a row for each combination that occurs.
+    """Group a relation of DuckDB or a table of Ibis by ``keys``, into a row for each combination that occurs.
 
     Parameters
     ----------
     table : DuckDBPyRelation or ibis Table
-        One for which ``groups_itself`` is True. It stays as it is, and so does its connection.
+        A table for which ``groups_itself`` is True. The table and its connection are not changed.
     keys, numbers : iterables of column names
-        What to group by, and the columns to add up.
+        The columns of the groups, and the columns to add up.
     squares_of : column name, optional
-        The column whose squares are to be added up.
+        The column whose squares are added up.
 
     Returns
     -------
@@ -155,8 +156,8 @@ def tally(table: Any, keys: Iterable[Any], numbers: Iterable[Any] = (), *, squar
     """
     keys, numbers = list(dict.fromkeys(keys)), list(dict.fromkeys(numbers))
     check_columns(list(table.columns), [*keys, *numbers])
-    wanted = ["rows", *(f"{what} {k}" for k in range(len(numbers)) for what in ("sum", "least", "known")), "squares"]
-    name = dict(zip(wanted, _free(wanted, keys), strict=True))
+    aliases = ["rows", *(f"{what} {k}" for k in range(len(numbers)) for what in ("sum", "least", "known")), "squares"]
+    name = dict(zip(aliases, _free(aliases, keys), strict=True))
     sums: dict[str, tuple[str, Any]] = {name["rows"]: ("rows", None)}
     for k, column in enumerate(numbers):
         sums |= {name[f"{what} {k}"]: (what, column) for what in ("sum", "least", "known")}
@@ -165,15 +166,15 @@ def tally(table: Any, keys: Iterable[Any], numbers: Iterable[Any] = (), *, squar
     total, least, known = (
         {column: name[f"{what} {k}"] for k, column in enumerate(numbers)} for what in ("sum", "least", "known")
     )
-    found = Sums(name["rows"], total, least, known, None if squares_of is None else name["squares"])
+    columns = Sums(name["rows"], total, least, known, None if squares_of is None else name["squares"])
     try:
         if _is_relation(table):
-            return table.aggregate(_selected(keys, sums), _listed(keys)), found
+            return table.aggregate(_selected(keys, sums), _listed(keys)), columns
         chosen = {
             alias: OPERATIONS[what].ibis(table, None if of is None else table[of]) for alias, (what, of) in sums.items()
         }
-        return table.group_by(keys).aggregate(**chosen), found
-    except Exception as error:  # of the database or of Ibis, whose types are not known here
+        return table.group_by(keys).aggregate(**chosen), columns
+    except Exception as error:  # the types of errors of databases and of Ibis are not known here
         reason = cut(str(error).partition("\n")[0])
         raise TypeError(
             f"frame: expected columns that the database can group by, and numbers to add up, got {reason}"
@@ -201,7 +202,7 @@ def _listed(names: Iterable[Any]) -> str:
 
 
 def _identifier(name: Any, argument: str = "columns") -> str:
-    """A name in double quotes, in which double quotes are doubled: it can only be a name."""
+    """A name in double quotes, with its own double quotes doubled, which SQL can only read as a name."""
     if not isinstance(name, str):
         raise TypeError(f"{argument}: expected names, which are text, got {quoted(name)}")
     if not name or "\0" in name:
@@ -210,12 +211,12 @@ def _identifier(name: Any, argument: str = "columns") -> str:
 
 
 def _free(names: Iterable[str], taken: Iterable[Any]) -> list[str]:
-    """Names that no column has, whatever its case, as databases ignore it."""
-    there = {name.casefold() for name in taken if isinstance(name, str)}
-    found = []
+    """Names that differ from all columns also without regard to case, which databases ignore."""
+    used = {name.casefold() for name in taken if isinstance(name, str)}
+    free = []
     for name in names:
-        while name.casefold() in there:
-            name += "_"  # noqa: PLW2901 (it is the one that is tried next)
-        there.add(name.casefold())
-        found.append(name)
-    return found
+        while name.casefold() in used:
+            name += "_"  # noqa: PLW2901 (the next candidate)
+        used.add(name.casefold())
+        free.append(name)
+    return free

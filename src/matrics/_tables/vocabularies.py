@@ -16,7 +16,7 @@ from matrics._errors import ArgumentError
 from matrics._quoting import quoted, quoted_list
 
 MOST_NAMED = 5
-KNOWN = (*TRUTHS, ("fail", "pass"))  # the words of graded answers
+KNOWN = (*TRUTHS, ("fail", "pass"))  # pairs of classes, the last of graded answers
 ADVICE = "rename the labels of one of them, or pass all classes as labels="
 ADVICE_WITH_POSITIVE = f"pass both names of the positive class as positive=, such as 'yes=pos'; or {ADVICE}"
 
@@ -29,19 +29,20 @@ class TwoNames(NamedTuple):
     of_pred: dict[Hashable, int]
 
     def codes(self, y_true: Array, *predictions: Array) -> list[Array]:
-        """Arrays of labels as numbers of the classes; -1 for others, which are to be left out."""
-        found = []
-        for values, places in ((y_true, self.of_true), *((one, self.of_pred) for one in predictions)):
-            listed = values.ravel().tolist()
-            numbers = np.fromiter((places.get(label, -1) for label in listed), np.int64, len(listed))
-            found.append(numbers.reshape(values.shape))
-        return found
+        """Arrays of labels as class numbers; -1 for other labels, which the caller leaves out."""
+        codes = []
+        for values, places in ((y_true, self.of_true), *((values, self.of_pred) for values in predictions)):
+            labels = values.ravel().tolist()
+            numbers = np.fromiter((places.get(label, -1) for label in labels), np.int64, len(labels))
+            codes.append(numbers.reshape(values.shape))
+        return codes
 
 
 def two_names(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], positive: Any) -> TwoNames | None:
-    """The classes where ``positive`` is a text with both names, ``yes=pos``; None if it is something else.
+    """The classes if ``positive`` is a text with both names, ``yes=pos``; None for other values of ``positive``.
 
-    A label that is the whole text is one class. Both sides have at most one other label, which are the other class.
+    A label that equals the whole text is a single class. Each side has at most a single other label, and these are the
+    other class.
 
     >>> two_names(["no", "yes"], ["neg", "pos"], "yes=pos")
     TwoNames(classes=('no', 'yes=pos'), of_true={'no': 0, 'yes': 1}, of_pred={'neg': 0, 'pos': 1})
@@ -54,31 +55,31 @@ def two_names(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], 
     parts = positive.split("=")
     pairs = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
     in_true, in_pred = set(map(str, true)), set(map(str, pred))
-    # A label may have an equals sign itself.
+    # A label may contain an equals sign.
     names = max(pairs, key=lambda pair: (pair[0] in in_true) + (pair[1] in in_pred))
     if names[0] not in in_true and names[1] not in in_pred:
         return None
     of_true = {label: int(str(label) == names[0]) for label in true}
-    of_pred = {label: int(str(label) in names) for label in pred}  # some models may have the words of the true labels
+    of_pred = {label: int(str(label) in names) for label in pred}  # some models may use the words of the true labels
     others = [label for label in true if not of_true[label]]
     more = [label for label in pred if not of_pred[label] and label not in of_true]
     if max(len(others), len(more)) > 1 or any(of_pred.get(label, k) != k for label, k in of_true.items()):
         raise ArgumentError(
             "positive",
-            f"expected one true and one predicted label beside both names of the positive class, "
+            f"expected a single true and a single predicted label other than the names of the positive class, "
             f"{quoted(positive)}, got {quoted_list(true, MOST_NAMED)} in y_true and {quoted_list(pred, MOST_NAMED)} in "
             "y_pred",
         )
     rest = [*others, *more]
     if not rest:
-        raise ArgumentError("positive", f"expected labels of two classes, got only those of one, {quoted(positive)}")
+        raise ArgumentError("positive", f"expected labels of two classes, got only labels of {quoted(positive)}")
     return TwoNames((str(rest[0]), positive), of_true, of_pred)
 
 
 def refuse_disjoint(
     true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable], advice: str = ADVICE, names: Sequence[Any] = ()
 ) -> None:
-    """Raise where true and predicted labels have nothing in common; 0 and 1, false and true, fail and pass may.
+    """Raise if true and predicted labels have none in common, except 0 and 1, false and true, fail and pass.
 
     >>> refuse_disjoint([0, 0], [1, 1])
     """
@@ -97,34 +98,34 @@ def refuse_disjoint(
 
 
 def foreign_predictions(true: Array, pred: Array, groups: Array) -> Array:
-    """The predicted classes of the first group, such as a model, that predicts no true class at all.
+    """The predicted classes of the first group, such as a model, without a prediction of any true class.
 
     >>> import numpy
     >>> foreign_predictions(numpy.array([0, 1, 0, 1]), numpy.array([0, 1, 2, 3]), numpy.array([0, 0, 1, 1]))
     array([2, 3])
     """
     is_true = np.isin(pred, true)
-    there, place = np.unique(groups, return_inverse=True)
-    without = np.flatnonzero(np.bincount(place, is_true, len(there)) == 0)
+    distinct, place = np.unique(groups, return_inverse=True)
+    without = np.flatnonzero(np.bincount(place, is_true, len(distinct)) == 0)
     return np.unique(pred[place == without[0]]) if without.size else pred[:0]
 
 
 def apart(
     classes: Sequence[Hashable], of_true: Array, of_pred: Array, missing: str = ""
 ) -> tuple[tuple[int, str], ...]:
-    """The classes that are not to be counted as negative beside a positive one, and what their rows are, in words.
+    """The classes that must not count as negative, with a description of their rows.
 
-    These are the class of missing labels, and where there are no more than two true classes all others: results such
-    as "indeterminate".
+    These are the class of missing labels and, with at most two true classes, all classes without true labels, such as
+    the result "indeterminate".
 
     Parameters
     ----------
     classes : sequence
         The labels.
     of_true, of_pred : array, shape (n,)
-        How many rows have each class as true, and as predicted label.
+        The number of rows with each class as true label, and as predicted label.
     missing : str, optional
-        What the class of missing labels is called, if there may be one.
+        The name of the class of missing labels; empty if there is no such class.
 
     Examples
     --------
@@ -132,28 +133,31 @@ def apart(
     >>> apart(["maybe", "no", "yes"], numpy.array([0, 90, 10]), numpy.array([7, 81, 12]))
     ((0, "7 predictions of 'maybe', which is no true label"),)
     """
-    found = {k: "" for k, label in enumerate(classes) if missing and label == missing}
-    are_true = [k for k in range(len(classes)) if of_true[k] and k not in found]
-    words = {k: f"{of_true[k] + of_pred[k]:,.10g} missing labels (missing=drop leaves their rows out)" for k in found}
-    if len(classes) - len(found) > 2 >= len(are_true):
+    missing_classes = {k: "" for k, label in enumerate(classes) if missing and label == missing}
+    are_true = [k for k in range(len(classes)) if of_true[k] and k not in missing_classes]
+    words = {
+        k: f"{of_true[k] + of_pred[k]:,.10g} missing labels (missing=drop leaves their rows out)"
+        for k in missing_classes
+    }
+    if len(classes) - len(missing_classes) > 2 >= len(are_true):
         for k, label in enumerate(classes):
-            if not of_true[k] and of_pred[k] and k not in found:
+            if not of_true[k] and of_pred[k] and k not in missing_classes:
                 words[k] = f"{of_pred[k]:,.10g} predictions of {quoted(label)}, which is no true label"
     return tuple(sorted(words.items()))
 
 
 A_CLASS = "is a class and not a missing value"
-UNSEEN = dict.fromkeys(range(0xFE00, 0xFE10))  # variation selectors, which choose the form of a letter before them
-#: Texts for missing values by other programs.
+INVISIBLE = dict.fromkeys(range(0xFE00, 0xFE10))  # variation selectors, which change the form of the letter before
+#: Texts that other programs write for missing values.
 MISSING = {"na", "n/a", "<na>", "#n/a", "nan", "nat", "null"}
 
 
 def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> str | None:
-    r"""Describe labels that are probably mistakes, in one line; None if there are none.
+    r"""A description of labels that are probably mistakes, in a single line; None without such labels.
 
-    Classes that occur only among the true or only among the predicted labels, labels that differ only in case, blanks,
-    type or the way a number is written, numbers with texts, and texts that other programs write where a value is
-    missing.
+    These are classes that occur only among the true or only among the predicted labels; labels that differ only in
+    case, blanks, type or the notation of a number; numbers together with texts; and texts that other programs write for
+    missing values.
 
     >>> odd_labels(["cat", "dog"], ["cat", "Dog"])
     "the labels 'dog' and 'Dog' are different classes"
@@ -161,8 +165,8 @@ def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable])
     "only among the true labels: 'NA'; only among the predicted labels: 'cow'; 'NA' is a class and not a missing value"
     >>> odd_labels(["cat", "dog"], ["dog", "cat"]) is None
     True
-    >>> odd_labels([0, 1, "one"], [0, 1, "one"])
-    "some labels are numbers (0, 1) and some are not ('one')"
+    >>> odd_labels([0, 1, "two"], [0, 1, "two"])
+    "some labels are numbers (0, 1) and some are not ('two')"
     >>> print(ascii(odd_labels(["caf\xe9"], ["cafe\u0301"])))
     "the labels 'caf\xe9' (U+00E9) and 'cafe\u0301' (e U+0301) are different classes"
     """
@@ -172,15 +176,15 @@ def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable])
     for label in every:
         alike.setdefault(_folded(label), []).append(label)
     groups = [labels for labels in alike.values() if len(labels) > 1]
-    said = {label for labels in groups for label in labels}
+    listed = {label for labels in groups for label in labels}
     facts = [f"the labels {' and '.join(_apart(labels))} are different classes" for labels in groups[:MOST_NAMED]]
     if len(groups) > MOST_NAMED:
         facts.append(f"and {len(groups) - MOST_NAMED} more such")
-    for where, here, there in (("the true labels", true, pred), ("the predicted labels", pred, true)):
-        alone = [label for label in here if label not in there and label not in said]
+    for where, labels_here, labels_there in (("the true labels", true, pred), ("the predicted labels", pred, true)):
+        alone = [label for label in labels_here if label not in labels_there and label not in listed]
         if alone:
             facts.append(f"only among {where}: {_listed(alone)}")
-    rest = [label for label in every if label not in said and not stands_for_missing(label)]
+    rest = [label for label in every if label not in listed and not stands_for_missing(label)]
     numbers = [label for label in rest if _is_number(label)]
     if 0 < len(numbers) < len(rest):
         others = [label for label in rest if not _is_number(label)]
@@ -192,7 +196,7 @@ def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable])
 
 
 def _apart(labels: Sequence[Hashable]) -> list[str]:
-    """Labels as messages quote them, with the code points of those that print the same."""
+    """Quoted labels, with the code points of labels that are printed alike."""
     printed = Counter(_printed(quoted(label)) for label in labels)
     return [
         quoted(label) + (f" ({_code_points(str(label))})" if printed[_printed(quoted(label))] > 1 else "")
@@ -201,12 +205,12 @@ def _apart(labels: Sequence[Hashable]) -> list[str]:
 
 
 def _printed(text: str) -> str:
-    """The text as it is printed, however its letters are composed."""
-    return unicodedata.normalize("NFC", text).translate(UNSEEN)
+    """A text that is equal for texts that are printed alike."""
+    return unicodedata.normalize("NFC", text).translate(INVISIBLE)
 
 
 def _code_points(text: str) -> str:
-    r"""The letters beyond ASCII of a text, with those that they change.
+    r"""The code points of the letters beyond ASCII, with the letters that combining characters change.
 
     >>> _code_points("cafe\u0301")
     'e U+0301'
@@ -227,8 +231,8 @@ def _listed(labels: Sequence[Hashable]) -> str:
 
 
 def stands_for_missing(label: Hashable) -> bool:
-    """Whether a label is a text that programs write for a missing value."""
-    # "none" is a class of many scales, and "None" is what Python writes for a missing value.
+    """Whether a label is a text that other programs write for a missing value."""
+    # Many scales have a class "none", while Python writes "None" for a missing value.
     return isinstance(label, str) and (label.strip().casefold() in MISSING or label.strip() == "None")
 
 
@@ -240,9 +244,9 @@ def _is_number(label: Hashable) -> bool:
 
 
 def _folded(label: Hashable) -> str:
-    """One text for all labels that a reader would take for the same."""
+    """A text that is equal for labels that a reader would confuse."""
     text = unicodedata.normalize("NFKC", str(label))
-    text = "".join(letter for letter in text.translate(UNSEEN) if unicodedata.category(letter) != "Cf")
+    text = "".join(letter for letter in text.translate(INVISIBLE) if unicodedata.category(letter) != "Cf")
     text = " ".join(text.split()).casefold()
     try:
         number = math.nan if "_" in text else float(text)

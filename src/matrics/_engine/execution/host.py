@@ -227,17 +227,17 @@ class HostTable(HostArithmetic, Table):
     @margin
     def _overlap(self) -> Array:
         """The sum Σ true pred, for differences of exact sums."""
-        return self._dot(self._true, self._pred)
+        return self.dot(self._true, self._pred)
 
-    def _dot(self, x: Array, y: Array) -> Array:
-        """The sum Σ x y over the classes."""
+    def dot(self, x: Array, y: Array) -> Array:
+        """See ``Safe``."""
         if self.exact_products:  # exact sums are the same in any order
             if x.ndim == 1:
                 return x.dot(y)
             if x.size <= SMALL:
                 return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
-        return self.sum(x * y, axis=0)
+        return super().dot(x, y)
 
     @margin
     def _class_covariance(self) -> Array:
@@ -257,22 +257,22 @@ class HostTable(HostArithmetic, Table):
     def true_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self._dot(self._true, self._true))
-        return self._rounded(self._dot(self._true, self._factor(self.not_true)))
+            return self._rounded(self._square - self.dot(self._true, self._true))
+        return self._rounded(self.dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self._dot(self._pred, self._pred))
-        return self._rounded(self._dot(self._pred, self._factor(self.not_pred)))
+            return self._rounded(self._square - self.dot(self._pred, self._pred))
+        return self._rounded(self.dot(self._pred, self._factor(self.not_pred)))
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
             return self._rounded(self._square - self._overlap)
-        return self._rounded(self._dot(self._true, self._factor(self.not_pred)))
+        return self._rounded(self.dot(self._true, self._factor(self.not_pred)))
 
     def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:  # noqa: ARG002
         total = self.cellwise(self.total)
@@ -327,6 +327,22 @@ class HostTable(HostArithmetic, Table):
         axes = (self.true_axis, self.pred_axis)
         largest = np.maximum.reduce(matrices, axis=axes, keepdims=True)
         return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
+
+    def _log_ratio(self, rates: Array, beyond: Array, expected: Array) -> Array:
+        """See ``Table``; ln u, and the first term of the series for the rounding of u, as ``log1p`` is slow.
+
+        The result is multiplied by the rates, so its value for rates of 0 only needs to be finite.
+        """
+        ratio = self.ratio(rates, expected)
+        if not np.maximum.reduce(ratio, axis=None, initial=0) < math.inf:
+            return super()._log_ratio(rates, beyond, expected)
+        np.maximum(ratio, tiny(ratio.dtype), out=ratio)
+        logs = np.log(ratio)
+        rounding = self.ratio(beyond, expected)
+        rounding -= ratio - 1
+        rounding /= ratio
+        logs += rounding
+        return logs
 
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import Array, Standard
-from matrics._engine.execution.digits import moderate_totals
+from matrics._engine.execution.digits import LEAST_REST, moderate_totals, tiny
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 from matrics._engine.wide import Wide
@@ -36,15 +36,19 @@ class InspectedTable(Table):
 
     def _lowest(self, x: Array) -> float:
         """The lowest value; NaN if any value is NaN."""
-        return float(np.minimum.reduce(self._view(x), axis=None, initial=math.inf))
+        values = self._view(x)
+        return float(np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values)
 
     def _highest(self, x: Array) -> float:
         """The highest value; NaN if any value is NaN."""
-        return float(np.maximum.reduce(self._view(x), axis=None, initial=-math.inf))
+        values = self._view(x)
+        return float(np.maximum.reduce(values, axis=None, initial=-math.inf) if values.ndim else values)
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether all elements of x, which are not negative, are normal numbers above 0."""
-        return self._lowest(x) >= float(self.xp.finfo(x.dtype).smallest_normal)
+        values = self._view(x)
+        lowest = np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values
+        return bool(lowest >= tiny(values.dtype))
 
     def nowhere(self, condition: Array) -> bool:
         """See ``Safe``."""
@@ -57,6 +61,18 @@ class InspectedTable(Table):
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         return x.sum(axis)  # less overhead than the sum of the standard, which converts dtypes
 
+    def mean(self, x: Array) -> Array:
+        """See ``Safe``; a single operation."""
+        return x.mean(0)
+
+    def dot(self, x: Array, y: Array) -> Array:
+        """See ``Safe``; a single operation for a single matrix."""
+        return x.dot(y) if x.ndim == 1 else super().dot(x, y)
+
+    def diagonal(self, x: Array) -> Array:
+        """See ``Margins``; less overhead than the diagonal of the standard."""
+        return self.lead(x.diagonal(0, self.true_axis, self.pred_axis))
+
     @margin
     def is_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
@@ -66,6 +82,50 @@ class InspectedTable(Table):
     def off_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
+
+    # Counts -----------------------------------------------------------------------------------------------------------
+
+    @margin
+    def true(self) -> Array:
+        """See ``Margins``: row sums."""
+        return self.sum_over(self.pred_axis, self.cells)
+
+    @margin
+    def pred(self) -> Array:
+        """See ``Margins``: column sums."""
+        return self.sum_over(self.true_axis, self.cells)
+
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; a single operation."""
+        return self.true.lerp(self.pred, 0.5)
+
+    @margin
+    def _has_rest(self) -> bool:
+        """Whether a share of ``LEAST_REST`` of every matrix is outside the row and the column of each class.
+
+        Differences of margins are then as precise as sums of cells.
+        """
+        true, pred, tp, total = map(self.backend.detached, (self.true, self.pred, self.tp, self.total))
+        return self._everywhere(true + pred - tp <= (1 - LEAST_REST) * total)
+
+    @margin
+    def not_true(self) -> Array:
+        """See ``Margins``; a difference if it is precise."""
+        return self.total - self.true if self._has_rest else super().not_true
+
+    @margin
+    def not_pred(self) -> Array:
+        """See ``Margins``; a difference if it is precise."""
+        return self.total - self.pred if self._has_rest else super().not_pred
+
+    @margin
+    def covariance(self) -> Array:
+        """See ``Table``; a difference of two sums if it is precise."""
+        if not self._has_rest:
+            return super().covariance
+        scaled = self.scaled
+        return scaled(self.hits) * scaled(self.total) - self.dot(scaled(self.true), scaled(self.pred))
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -89,9 +149,25 @@ class InspectedTable(Table):
         """See ``Safe``."""
         return super().log(x) if isinstance(x, Wide) or not self._no_zeros(x) else self.xp.log(x)
 
+    def is_positive(self, x: Array) -> Array:
+        """See ``Safe``: a single True if x is positive everywhere."""
+        return super().is_positive(x) if isinstance(x, Wide) or not self._no_zeros(x) else self._true_everywhere
+
+    @margin
+    def _true_everywhere(self) -> Array:
+        return self.xp.ones((), dtype=self.xp.bool, device=self.cells.device)
+
+    def rate(self, a: Array, b: Array, positive: Array) -> Array:
+        """See ``Safe``."""
+        return self.backend.divide(a, b) if positive is self._true_everywhere else self.ratio(a, b)
+
     def define(self, value: Array, condition: Array) -> Array:
         """See ``Safe``."""
-        return value if self._everywhere(condition) else super().define(value, condition)
+        return (
+            value
+            if condition is self._true_everywhere or self._everywhere(condition)
+            else super().define(value, condition)
+        )
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
@@ -110,7 +186,11 @@ class InspectedTable(Table):
     @margin
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
-        return self._lowest(self.cells) >= 0 and self._highest(self.total) < math.inf
+        return self._lowest(self.cells) >= 0 and self._range_of_total[1] < math.inf
+
+    @margin
+    def _range_of_total(self) -> tuple[float, float]:
+        return self._lowest(self.total), self._highest(self.total)
 
     def unless_invalid(self, values: Array) -> Array:
         """See ``Margins``."""
@@ -129,10 +209,10 @@ class InspectedTable(Table):
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
         limits = np.finfo(np.float64)
-        return bool(self._lowest(self.cells) > limits.tiny**0.2 and self._highest(self.total) < limits.max**0.2)
+        return bool(self._lowest(self.cells) > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""
-        lowest, highest = moderate_totals(np.dtype(f"f{self.xp.finfo(self.total.dtype).bits // 8}"))
-        is_near = self._lowest(self.total) > lowest and self._highest(self.total) < highest
-        return None if is_near else super()._scale()
+        lowest, highest = moderate_totals(self._view(self.total).dtype)
+        least, most = self._range_of_total
+        return None if lowest < least and most < highest else super()._scale()

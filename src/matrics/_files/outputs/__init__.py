@@ -1,5 +1,5 @@
-"""Files of results: a file gets its name only when it is whole.
+"""Files of results: a file gets its name only when it is complete.
 
-``destination`` is the name of an output, ``writers`` the formats, ``texts`` JSON and CSV, and ``whole`` makes an output
-under another name next to it.
+``destination`` checks the name of an output, ``writers`` has the formats of tables, ``texts`` JSON and CSV, and
+``whole`` writes an output to a hidden file first.
 """

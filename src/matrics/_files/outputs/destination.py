@@ -1,4 +1,4 @@
-"""Where results go: a .csv or .parquet file, or a directory of Parquet files."""
+"""The destination of results: a .csv or .parquet file, or a directory of Parquet files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES = (".csv", ".parquet")
 
 @dataclass(frozen=True)
 class Destination:
-    """A name that an output is to have."""
+    """The path and the format of an output."""
 
     path: Path
     kind: str  # csv or parquet
@@ -27,9 +27,9 @@ class Destination:
 
 
 def check_output(output: str, source: Path) -> Destination:
-    """Read the name of an output, and raise an error, before any work is done, if it cannot be written."""
+    """The destination of an output; raise an error before any work is done if the output cannot be written."""
     path = Path(output)
-    # Path drops the slash at the end, so this takes text.
+    # The parameter is text, as Path drops the slash at the end.
     is_directory = output.endswith(("/", os.sep)) or bool(output and path.is_dir())
     if not is_directory and path.suffix.lower() not in SUFFIXES:
         raise ArgumentError(
@@ -53,7 +53,7 @@ def check_output(output: str, source: Path) -> Destination:
 
 
 def free_file(path: Path, sources: Sequence[Path]) -> Path:
-    """The file of an output that is no directory; raise an error if it cannot be written or is one of the sources."""
+    """The file of an output that is no directory; raise an error if it cannot be written, or if it is a source."""
     if path.is_dir():
         raise ArgumentError("output", f"expected the name of a file, got the directory {quoted(str(path))}")
     if not path.parent.is_dir():
@@ -68,17 +68,17 @@ def followed(path: Path) -> Path:
 
 
 def refuse_input(output: Path, sources: Sequence[Path]) -> None:
-    """Raise an error if an output would replace a file that is read, or be read as one the next time."""
+    """Raise an error if an output would replace a file that is read, or would be read as an input the next time."""
     for source in sources:
         inside = output.resolve().relative_to(source.resolve()).parts if _is_in(output, source) else ()
-        if inside and not any(part.startswith((".", "_")) for part in inside):  # which are no data
+        if inside and not any(part.startswith((".", "_")) for part in inside):  # such names are no data
             raise ArgumentError(
                 "output", f"expected a name outside of the input {quoted(str(source))}, got {quoted(str(output))}"
             )
         is_many = source.is_dir() or fragments.is_pattern(source)
-        files = [one.path for one in fragments.find(source)] if is_many and output.exists() else [source]
+        files = [fragment.path for fragment in fragments.find(source)] if is_many and output.exists() else [source]
         if output.exists() and any(file.exists() and output.samefile(file) for file in files):
-            raise ArgumentError("output", f"expected another file than the input, got {quoted(str(output))}")
+            raise ArgumentError("output", f"expected a file other than the input, got {quoted(str(output))}")
 
 
 def _is_in(output: Path, source: Path) -> bool:
@@ -86,7 +86,7 @@ def _is_in(output: Path, source: Path) -> bool:
 
 
 def check_file(output: str, source: Path) -> Destination:
-    """The same for results that are one file in any case."""
+    """The destination of results that must be a single file."""
     destination = check_output(output, source)
     if destination.is_directory:
         raise ArgumentError("output", f"expected a file, got the directory {quoted(output)}")

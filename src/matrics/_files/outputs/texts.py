@@ -13,7 +13,7 @@ BEYOND_ASCII = re.compile("[^\n -~]")
 
 
 def json_text(document: Any) -> str:
-    """A document as JSON in which characters that cannot be printed are escaped, as those below a space always are."""
+    """A document as JSON, with escapes for all characters that cannot be printed."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     return BEYOND_ASCII.sub(lambda match: _escaped(match[0]), text)
 
@@ -25,7 +25,7 @@ def _escaped(letter: str) -> str:
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV, whose lines end with a line feed.
 
-    A cell with a carriage return is in quotes, too: Python quotes the characters that end its lines.
+    A cell with a carriage return is in quotes, as Python quotes cells with a character of its line end.
     """
     lines = []
     for row in rows:

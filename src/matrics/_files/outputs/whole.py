@@ -1,4 +1,4 @@
-"""Outputs that get their names when they are whole: until then they are hidden files next to them."""
+"""Outputs that get their names when they are complete; until then, they are hidden files in the same folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def table_of(columns: dict[str, Any]) -> Any:
 
 
 class Output:
-    """A file, or a directory of Parquet files, while it is made."""
+    """A file, or a directory of Parquet files, that is being written."""
 
     def __init__(self, destination: Destination, made: Path, inputs: Sequence[Path]) -> None:
         self.destination = destination
@@ -42,11 +42,11 @@ class Output:
             self.writer = open_writer(self.made, kind, schema)
 
     def encode(self, table: Any) -> Any:
-        """Do of the work on a table what needs no order; thread-safe."""
+        """Do the part of the work on a table that is independent of the order of tables; thread-safe."""
         return self._open_writer.encode(table)
 
     def append(self, encoded: Any) -> None:
-        """Write a table that ``encode`` has taken behind those that are there."""
+        """Write a table that ``encode`` has returned after the earlier tables."""
         with _naming(self.destination.path):
             self._open_writer.write(encoded)
 
@@ -61,7 +61,7 @@ class Output:
     def finish(self) -> None:
         """Give the output its name.
 
-        An input that has changed meanwhile is an error: the output would be that of no state of the input.
+        Raise an error if an input has changed since, as the output would correspond to no state of the input.
         """
         with _naming(self.destination.path):
             if self.writer is not None:
@@ -78,7 +78,7 @@ class Output:
 
 @contextlib.contextmanager
 def whole_output(destination: Destination, inputs: Sequence[Path] = ()) -> Iterator[Output]:
-    """Yield an output that gets its name when it is finished; of what is not finished, nothing is left."""
+    """Yield an output that gets its name when it is finished; an unfinished output is removed."""
     path = destination.path
     made = path.with_name(f".{secrets.token_hex(8)}.tmp")  # short, as the name may have the maximum length
     output = Output(destination, made, inputs)
@@ -86,7 +86,7 @@ def whole_output(destination: Destination, inputs: Sequence[Path] = ()) -> Itera
         if destination.is_directory:
             made.mkdir()
         else:
-            create(made).close()  # here, so that a folder that cannot be written to is an error before the work
+            create(made).close()  # created here to raise an error before the work if the folder is read-only
 
     def remove() -> None:
         if destination.is_directory:
@@ -120,7 +120,7 @@ def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 
 def write_whole(output: Path, content: bytes) -> None:
-    """Write a file that has its name when all of it is on the disk."""
+    """Write a file that gets its name when its content is on the disk."""
     with whole_output(Destination(followed(output), "")) as whole:
         with whole.file() as file:
             file.write(content)
@@ -128,12 +128,12 @@ def write_whole(output: Path, content: bytes) -> None:
 
 
 def take_name(made: Path, output: Path) -> None:
-    """Give what is finished its name, and the mode of a file that it replaces; wait until the name is on the disk."""
+    """Give a finished output its name and the mode of the file that it replaces; wait until the name is on the disk."""
     with contextlib.suppress(FileNotFoundError):
         before = output.lstat()
         if stat.S_ISREG(before.st_mode):
             made.chmod(stat.S_IMODE(before.st_mode))
-        elif stat.S_ISDIR(before.st_mode):  # an empty one; not every system replaces it
+        elif stat.S_ISDIR(before.st_mode):  # empty; not every system replaces a directory
             output.rmdir()
     made.replace(output)
     _settle(output.parent)
@@ -141,7 +141,7 @@ def take_name(made: Path, output: Path) -> None:
 
 def _settle(directory: Path) -> None:
     """Wait until the names in a directory are on the disk."""
-    if sys.platform == "win32":  # has no such call
+    if sys.platform == "win32":  # cannot open directories
         return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
@@ -152,8 +152,8 @@ def _settle(directory: Path) -> None:
 
 
 def _states(inputs: Sequence[Path]) -> dict[Path, tuple[int, int] | None]:
-    """The sizes and times of all files of the inputs, by which a change is noticed; streams have none."""
-    files = [one.path for path in inputs if not is_stream(path) for one in find(path)]
+    """The sizes and modification times of all files of the inputs, which show a change; streams have none."""
+    files = [fragment.path for path in inputs if not is_stream(path) for fragment in find(path)]
     return {file: _state(file) for file in files}
 
 
@@ -168,17 +168,17 @@ def _state(file: Path) -> tuple[int, int] | None:
 def _refuse_changes(before: dict[Path, Any], after: dict[Path, Any]) -> None:
     changed = next((file for file in {**before, **after} if before.get(file) != after.get(file)), None)
     if changed is not None:
-        raise ValueError(f"{changed}: expected a file that does not change, got one that changed while it was read")
+        raise ValueError(f"{changed}: expected a file that does not change, got a file that changed while it was read")
 
 
 @contextlib.contextmanager
 def _naming(output: Path) -> Iterator[None]:
-    """Name the output in errors, and not the hidden file."""
+    """Give errors the name of the output instead of the hidden file."""
     try:
         yield
     except OSError as error:
         if not error.errno:
             raise
-        # The text of pyarrow's errors, which have no file name, names the hidden file.
+        # Errors of pyarrow have no file name, and their text has that of the hidden file.
         reason = error.strerror if error.filename else os.strerror(error.errno)
         raise OSError(error.errno, reason, str(output)) from None

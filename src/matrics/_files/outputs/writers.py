@@ -19,13 +19,13 @@ class Writer(Protocol):
     """A file of tables with the same columns."""
 
     def encode(self, table: Any) -> Any:
-        """Do of the work on a table what needs no order; thread-safe."""
+        """Do the part of the work on a table that is independent of the order of tables; thread-safe."""
 
     def write(self, encoded: Any) -> None:
-        """Write the rows of a table behind those that are there."""
+        """Write the rows of a table after the earlier rows."""
 
     def finish(self) -> None:
-        """Write the end, wait until all of it is on the disk, and check it."""
+        """Write the end, wait until the file is on the disk, and check it."""
 
     def close(self) -> None:
         """Close the file without finishing it."""
@@ -34,31 +34,31 @@ class Writer(Protocol):
 def create(path: Path) -> IO[bytes]:
     """Open a new file for writing; an existing file or link of this name is unlinked first."""
     path.unlink(missing_ok=True)
-    return path.open("xb")  # which follows no link
+    return path.open("xb")  # this mode follows no link
 
 
 class CsvWriter:
-    """Comma-separated values; undefined ones are empty cells."""
+    """Comma-separated values; undefined values are empty cells."""
 
     def __init__(self, path: Path, schema: Any) -> None:
         self._file = create(path)
         self._file.write(csv_text([schema.names]).encode())  # pyarrow would put every name in quotes
 
     def encode(self, table: Any) -> Any:
-        """The table itself: all the work needs the order."""
+        """The table itself, as all work depends on the order of tables."""
         return table
 
     def write(self, table: Any) -> None:
         """Write the rows of a table."""
         try:
             pyarrow.csv.write_csv(table, self._file, pyarrow.csv.WriteOptions(include_header=False))
-        except pa.ArrowInvalid as error:  # such as bytes that are no text
+        except pa.ArrowInvalid as error:  # for example for bytes that are no text
             raise ArgumentError(
                 "output", f"expected a name that ends in .parquet for these columns: {error}"
             ) from error
 
     def finish(self) -> None:
-        """Wait until all of it is on the disk."""
+        """Wait until the file is on the disk."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -70,7 +70,7 @@ class CsvWriter:
 
 
 class ParquetWriter:
-    """Parquet with one row group for each table; undefined values are nulls."""
+    """Parquet with a row group for each table; undefined values are nulls."""
 
     def __init__(self, path: Path, schema: Any) -> None:
         self._path, self._rows = path, 0
@@ -78,24 +78,24 @@ class ParquetWriter:
         self._writer = pq.ParquetWriter(self._file, schema.remove_metadata(), **parquet_options(schema))
 
     def encode(self, table: Any) -> Any:
-        """The table itself: all the work needs the order."""
+        """The table itself, as all work depends on the order of tables."""
         return table
 
     def write(self, table: Any) -> None:
-        """Write the rows of a table, if it has any."""
+        """Write the rows of a table, which may be empty."""
         if table.num_rows:
             self._writer.write_table(table.replace_schema_metadata(None), row_group_size=table.num_rows)
             self._rows += table.num_rows
 
     def finish(self) -> None:
-        """Write the footer, wait until all of it is on the disk, and check that it has all rows."""
+        """Write the footer, wait until the file is on the disk, and check its number of rows."""
         self._writer.close()
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        found = pq.read_metadata(self._path).num_rows
-        if found != self._rows:
-            raise OSError(f"{self._path}: expected {self._rows} rows, got {found} in the file that was written")
+        num_rows = pq.read_metadata(self._path).num_rows
+        if num_rows != self._rows:
+            raise OSError(f"{self._path}: expected {self._rows} rows, got {num_rows} in the file that was written")
 
     def close(self) -> None:
         """Close the file without finishing it."""
@@ -107,7 +107,7 @@ class ParquetWriter:
 
 
 class PartsWriter:
-    """A directory with one Parquet file for each table."""
+    """A directory with a Parquet file for each table."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._number = path, 0
@@ -129,10 +129,10 @@ class PartsWriter:
         self._number += 1
 
     def finish(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing, as all files are complete."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, as no file is open."""
 
 
 def open_writer(path: Path, kind: str, schema: Any) -> Writer:
@@ -143,9 +143,11 @@ def open_writer(path: Path, kind: str, schema: Any) -> Writer:
 
 
 def parquet_options(schema: Any) -> dict[str, Any]:
-    """The encodings of columns: dictionaries only for text, because scores rarely repeat; indices increase by one."""
-    texts = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
-    integers = [one.name for one in schema if pa.types.is_integer(one.type)]
+    """The encodings of columns: dictionaries for text, as scores rarely repeat, and differences for integer indices."""
+    texts = [
+        column.name for column in schema if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
+    integers = [field.name for field in schema if pa.types.is_integer(field.type)]
     return {
         "compression": "zstd",
         "use_dictionary": texts or False,

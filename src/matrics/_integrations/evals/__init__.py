@@ -1,1 +1,1 @@
-"""Logs of evaluations: one file a format, and what compares two runs."""
+"""Logs of evaluations: a file for each format, and the comparison of two runs."""

@@ -1,4 +1,4 @@
-"""compare(): whether the difference of two runs of an evaluation is real."""
+"""compare(): the differences of the scores of runs of an evaluation, with confidence limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compare(
     missing_score: MissingScore = "drop",
     scorer: str | None = None,
 ) -> list[RunComparison]:
-    """Compare runs of an evaluation in pairs, sample by sample.
+    """The differences of the scores of each pair of runs of an evaluation, compared sample by sample.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def compare(
         The logs of the runs, as for :func:`matrics.evals.read`; a log of several models is enough.
     metrics : str, Metric, or several of them, optional
         Measures of classes, such as ``"mcc"``, for logs whose targets and predictions are classes. The mean score if
-        left out: with answers that pass or fail that is the accuracy.
+        left out, which is the accuracy if answers pass or fail.
     level : float, default 0.95
         The confidence level of the limits. With more than two runs, the limits of all differences of a measure hold
         together with this probability (Bonferroni).
@@ -57,8 +57,8 @@ def compare(
     Returns
     -------
     list of RunComparison
-        One for each pair of runs in the order of the logs, each scorer that both have, and each measure. They say how
-        many answers have no score (``unscored``, ``answered``).
+        A comparison for each pair of runs in the order of the logs, each scorer that both runs have, and each measure.
+        The fields ``unscored`` and ``answered`` describe answers without a score.
 
     Raises
     ------
@@ -68,18 +68,17 @@ def compare(
 
     Notes
     -----
-    The score of a run is the mean over samples of the mean over their epochs. A sample is a cluster: its answers, in
-    both runs, are not independent of each other, and samples are. The standard error of a run is that of the means of
-    its samples, and that of the difference is of the differences of these means.
+    The score of a run is the mean over samples of the mean over their epochs. A sample is a cluster: samples are
+    independent, but the answers to a sample, in both runs, are not. The standard error of a run is computed from the
+    means of its samples, and the standard error of the difference from the differences of these means.
 
-    Limits are those of :func:`matrics.interval` and :func:`matrics.compare_paired` for such clusters, which are not
-    symmetrical near 0 and 1, and do not vanish where no sample differs. Scores between 0 and 1 have limits by Student's
-    distribution, and NaN where no sample differs.
+    The limits are the limits of :func:`matrics.interval` and :func:`matrics.compare_paired` for clusters, which are
+    asymmetric near 0 and 1, and do not vanish if no sample differs. If there are scores between 0 and 1, the limits use
+    Student's distribution, and are NaN if no sample differs.
 
-    Where samples have several epochs, the variance of a sample's value has two parts: noise of prediction, by the
-    variance between epochs of a sample, and noise of data, which is the rest. Epochs with the same number in both runs
-    are compared with each other: if the second log grades the answers of the first, their noise cancels in the
-    difference.
+    If samples have several epochs, the variance of the value of a sample has two parts: the noise of prediction, from
+    the variance between epochs of a sample, and the noise of data, which is the rest. Epochs with the same number in
+    both runs are pairs: if the second log grades the answers of the first, their noise cancels in the difference.
 
     Examples
     --------
@@ -100,28 +99,32 @@ def compare(
     if not paths:
         raise ArgumentError("paths", "expected at least one evaluation log, got none")
     runs = runs_of([opened(Path(path), missing_score, scorer) for path in paths])
-    chosen = None if metrics is None else resolve(metrics)
+    metrics_by_name = None if metrics is None else resolve(metrics)
     pairs = list(itertools.combinations(runs, 2))
     results = []
     for a, b in pairs:
         for pair in paired(a, b):
-            about = Compared((a, b), pair, level, len(pairs))
-            results += [compared_means(about)] if chosen is None else compared_measures(about, chosen)
+            comparison = Compared((a, b), pair, level, len(pairs))
+            results += (
+                [compared_means(comparison)]
+                if metrics_by_name is None
+                else compared_measures(comparison, metrics_by_name)
+            )
     return results
 
 
 class Compared(NamedTuple):
-    """What is compared."""
+    """The samples and the levels of a comparison."""
 
     runs: tuple[Run, Run]
     pair: Pair
     level: float
-    pairs: int  # of runs, whose differences have limits that hold together
+    pairs: int  # the number of pairs of runs, whose limits hold jointly
 
-    def made(
+    def result(
         self, measure: str, values: Sequence[Estimate], noise: Sequence[Noise], *, higher_is_better: bool = True
     ) -> RunComparison:
-        """The comparison with these values of a, of b and of their difference."""
+        """The result, from the values of a, of b and of the difference."""
         (a, b, gap), (noise_a, noise_b, noise_of_gap), pair = values, noise, self.pair
         if abs(gap.value) <= ROUNDING * max(abs(a.value), abs(b.value)):
             gap = gap._replace(value=0.0)
@@ -149,9 +152,12 @@ class Compared(NamedTuple):
         )
 
 
-def compared_means(about: Compared) -> RunComparison:
-    """The comparison of mean scores, whose limits are those of the accuracy where answers pass or fail."""
-    pair, levels = about.pair, (about.level, about.level, level_of_difference(about.level, about.pairs))
+def compared_means(comparison: Compared) -> RunComparison:
+    """The comparison of mean scores; if answers pass or fail, the limits are the limits of the accuracy."""
+    pair, levels = (
+        comparison.pair,
+        (comparison.level, comparison.level, level_of_difference(comparison.level, comparison.pairs)),
+    )
     scores = [[np.array([row.score for row in rows]) for rows in side] for side in (pair.a, pair.b)]
     a, b = map(Answers.of, scores)
     scale = max(float(np.max(np.abs(run.means))) for run in (a, b))
@@ -159,8 +165,8 @@ def compared_means(about: Compared) -> RunComparison:
     means = (a.means, b.means, np.where(np.abs(gaps) <= ROUNDING * scale, 0, gaps))
     passes = all(np.isin(part, (0, 1)).all() for side in scores for part in side)
     if passes:
-        of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], about)
-        limits = [(one.low, one.high) for one in of_accuracy]
+        of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], comparison)
+        limits = [(estimate.low, estimate.high) for estimate in of_accuracy]
     else:
         limits = [_by_student(values, level, scale) for values, level in zip(means, levels, strict=True)]
     values = [
@@ -171,50 +177,52 @@ def compared_means(about: Compared) -> RunComparison:
     shared = shared_prediction(list(zip(*by_epoch, strict=True)))
     predictions = (a.prediction, b.prediction, a.prediction + b.prediction - 2 * shared)
     noise = [Noise.of(of_samples, part, scale=scale) for of_samples, part in zip(means, predictions, strict=True)]
-    return about.made("accuracy" if passes else "mean score", values, noise)
+    return comparison.result("accuracy" if passes else "mean score", values, noise)
 
 
-def compared_measures(about: Compared, chosen: dict[str, Metric]) -> list[RunComparison]:
-    """The comparison of measures; the accuracy is the mean score where answers pass or fail."""
-    undirected = [name for name, metric in chosen.items() if metric.higher_is_better is None]
+def compared_measures(comparison: Compared, metrics_by_name: dict[str, Metric]) -> list[RunComparison]:
+    """The comparisons of measures; the accuracy is the mean score, as answers pass or fail."""
+    undirected = [name for name, metric in metrics_by_name.items() if metric.higher_is_better is None]
     if undirected:
         raise ArgumentError("metrics", f"expected measures with a better direction, got {', '.join(undirected[:5])}")
-    by_class = [name for name, metric in chosen.items() if metric.is_classwise]
+    by_class = [name for name, metric in metrics_by_name.items() if metric.is_classwise]
     if by_class:
         raise ArgumentError(
-            "metrics", f"expected measures with one value, got {', '.join(by_class[:5])}, of each class"
+            "metrics", f"expected measures with a single value, got {', '.join(by_class[:5])}, of each class"
         )
-    pair = about.pair
+    pair = comparison.pair
     rows = [row for side in (pair.a, pair.b) for part in side for row in part]
-    others = {name: metric for name, metric in chosen.items() if metric.name != "accuracy"}
+    others = {name: metric for name, metric in metrics_by_name.items() if metric.name != "accuracy"}
     if others and not are_classes(rows):
         raise ArgumentError(
             "metrics",
-            f"expected accuracy, as {pair.scorer} only says which answers pass, got {', '.join(others)}: "
-            "that needs targets and predictions that are classes, two true ones or more",
+            f"expected accuracy, as {pair.scorer} only grades answers as pass or fail, got {', '.join(others)}: "
+            "other measures need targets and predictions that are classes, with at least two true classes",
         )
     joint = joint_tables(pair, classes_of) if others else None
-    found = []
-    for name, metric in chosen.items():
+    results = []
+    for name, metric in metrics_by_name.items():
         if joint is None or name not in others:
-            found.append(compared_means(about))
+            results.append(compared_means(comparison))
             continue
-        values = _estimates(joint, metric, about)
+        values = _estimates(joint, metric, comparison)
         unknown = [Noise(math.nan, math.nan)] * 3
-        found.append(about.made(name, values, unknown, higher_is_better=bool(metric.higher_is_better)))
-    return found
+        results.append(comparison.result(name, values, unknown, higher_is_better=bool(metric.higher_is_better)))
+    return results
 
 
 def joint_tables(pair: Pair, labels: Any) -> Array:
-    """The joint table [true, a, b] of each sample, whose answers in each run together count as epochs do.
+    """The joint table [true, a, b] of each sample, with the same total for all samples.
 
-    Epochs with the same number are pairs, as the second log may have other grades of the same answers; where runs have
-    answers of their own, these pairs are as good as any other. Answers to epochs that only one run has are paired with
-    all that the other run has left. A sample counts as often as a sample has answers on average in the run with fewer,
-    whatever its own number.
+    Epochs with the same number are pairs, as the second log may have other grades of the same answers; if runs have
+    different answers, these pairs are as good as any other. Answers of epochs that only one run has are paired with all
+    remaining answers of the other run. The total is the mean number of answers to a sample, in the run where it is
+    smaller.
     """
-    found = [[[labels(row) for row in rows] for rows in side] for side in (pair.a, pair.b)]
-    classes = sorted({label for side in found for rows in side for labels_of_row in rows for label in labels_of_row})
+    all_labels = [[[labels(row) for row in rows] for rows in side] for side in (pair.a, pair.b)]
+    classes = sorted(
+        {label for side in all_labels for rows in side for labels_of_row in rows for label in labels_of_row}
+    )
     if len(classes) < 2:
         classes = sorted({*classes, "pass", "fail"})
     n, number = len(classes), len(pair.samples)
@@ -222,26 +230,26 @@ def joint_tables(pair: Pair, labels: Any) -> Array:
         raise ArgumentError(
             "metrics", f"expected at most {MOST_CELLS:,} cells, got {number:,} samples of {n:,} classes"
         )
-    place = {label: k for k, label in enumerate(classes)}
+    index_of = {label: k for k, label in enumerate(classes)}
     joint = np.zeros((number, n, n, n))
     for k, (mine, theirs) in enumerate(zip(pair.a, pair.b, strict=True)):
-        each = [{row.epoch: place[labels(row)[1]] for row in rows} for rows in (mine, theirs)]
-        table = joint[k, place[labels(mine[0])[0]]]
-        share = 1 / max(map(len, each))
-        rest = np.array([np.bincount(list(side.values()), minlength=n) / len(side) for side in each])
-        for epoch in each[0].keys() & each[1].keys():
-            ours, other = each[0][epoch], each[1][epoch]
+        classes_by_epoch = [{row.epoch: index_of[labels(row)[1]] for row in rows} for rows in (mine, theirs)]
+        table = joint[k, index_of[labels(mine[0])[0]]]
+        share = 1 / max(map(len, classes_by_epoch))
+        rest = np.array([np.bincount(list(side.values()), minlength=n) / len(side) for side in classes_by_epoch])
+        for epoch in classes_by_epoch[0].keys() & classes_by_epoch[1].keys():
+            ours, other = classes_by_epoch[0][epoch], classes_by_epoch[1][epoch]
             table[ours, other] += share
             rest[0, ours] -= share
             rest[1, other] -= share
-        left = rest[0].sum()
-        if left > ROUNDING:
-            table += rest[0][:, None] * rest[1] / left
+        remaining = rest[0].sum()
+        if remaining > ROUNDING:
+            table += rest[0][:, None] * rest[1] / remaining
     return joint * min(mean_epochs(pair.a), mean_epochs(pair.b))
 
 
 def _answered(run: Run, scorer: str, level: float) -> Estimate:
-    """The share of the answers that have a score, with limits for samples as clusters where these have several."""
+    """The share of answers with a score, with limits for clusters if samples have several answers."""
     samples = np.array(run.answered(scorer))
     tables = np.zeros((len(samples), 2, 2))
     tables[:, 0] = samples
@@ -252,20 +260,20 @@ def _answered(run: Run, scorer: str, level: float) -> Estimate:
     return Estimate(*map(float, result[:4]))
 
 
-def _estimates(joint: Array, metric: Metric, about: Compared) -> list[Estimate]:
-    """The values of both runs and their difference, with limits for clusters."""
+def _estimates(joint: Array, metric: Metric, settings: Compared) -> list[Estimate]:
+    """The values of both runs and of their difference, with limits for clusters."""
     key = str(metric)
-    both = [interval(joint.sum(axis=axis), metric, level=about.level, cluster_axis=0)[key] for axis in (3, 2)]
-    gap = compare_paired(joint, metric, level=level_of_difference(about.level, about.pairs), cluster_axis=0)[key]
-    parts = [*(one[:4] for one in both), (gap.difference, gap.low, gap.high, gap.standard_error)]
+    both = [interval(joint.sum(axis=axis), metric, level=settings.level, cluster_axis=0)[key] for axis in (3, 2)]
+    gap = compare_paired(joint, metric, level=level_of_difference(settings.level, settings.pairs), cluster_axis=0)[key]
+    parts = [*(result[:4] for result in both), (gap.difference, gap.low, gap.high, gap.standard_error)]
     return [Estimate(*map(float, part)) for part in parts]
 
 
 def _by_student(values: Array, level: float, scale: float) -> tuple[float, float]:
     mean, error = float(np.mean(values)), standard_error(values, scale)
-    # Values without any variation say nothing about how far others would be apart.
-    reach = student_quantile(level, len(values) - 1) * error if error > 0 else math.nan
-    return mean - reach, mean + reach
+    # Values without variation contain no information on the variance.
+    half_width = student_quantile(level, len(values) - 1) * error if error > 0 else math.nan
+    return mean - half_width, mean + half_width
 
 
 def mean_epochs(side: Sequence[Sequence[Graded]]) -> float:

@@ -1,4 +1,4 @@
-"""The formats of evaluation logs: the end of a name, and then the content, say which one it is."""
+"""The formats of evaluation logs: the suffix of the name, and then the content, decide which format it is."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from matrics._files.compression import length_of_json, refuse_much, suffix_of, without_compression
 from matrics._integrations.evals import inspect_logs, json_lines, lm_eval_logs, promptfoo_logs
-from matrics._integrations.evals.log import Log, MissingScore, settled
+from matrics._integrations.evals.log import Log, MissingScore, scored
 
-#: The ends of the names of logs.
+#: The suffixes of logs.
 SUFFIXES = (".eval", ".json", ".jsonl")
-# JSON of one object: whether it is a log of a tool, and how it is read.
+# For each tool that writes a JSON object: whether a content is its log, and the reader.
 OF_JSON = ((inspect_logs.is_log, inspect_logs.read_json), (promptfoo_logs.is_log, promptfoo_logs.read_json))
 
 
 def read_log(path: Path, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
-    """The scored answers of a log, see :func:`settled`; errors do not have the name of the file."""
+    """The scored answers of a log, see :func:`scored`; error messages do not have the name of the file."""
     try:
-        return settled(_read(path), missing_score, scorer)
-    except (AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:  # of JSON of another structure
-        raise ValueError(f"expected the structure of a log, got another: {error}") from error
+        return scored(_read(path), missing_score, scorer)
+    except (AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:  # JSON of another structure
+        raise ValueError(f"expected the structure of a log, got JSON of another structure: {error}") from error
 
 
 def _read(path: Path) -> Log:
@@ -39,20 +39,20 @@ def _read(path: Path) -> Log:
 
 
 def read_plain(paths: Sequence[Path], *, as_table: bool = False) -> dict[str, list[Any]] | None:
-    """The columns of JSON Lines that are no evaluation, if the first file is such; None for all other files.
+    """The columns of JSON Lines that are no evaluation log; None if the first file is a log or has another format.
 
-    With ``as_table``, JSON Lines that the user has written are none, whatever their fields are called.
+    With ``as_table``, JSON Lines of the format of matrics are no evaluation log, whatever the names of their fields.
     """
-    found: list[Mapping[str, Any]] = []
+    objects: list[Mapping[str, Any]] = []
     for path in paths:
         is_lines = without_compression(suffix_of(path)) == ".jsonl"
         lines = _lines(path, several=len(paths) > 1) if is_lines else []
         if not lines or lm_eval_logs.is_line(lines[0]) or (json_lines.is_log(lines) and not as_table):
-            if found:
+            if objects:
                 raise ValueError(f"{path}: expected lines that are no evaluation, as in {paths[0]}, got another file")
             return None
-        found += lines
-    return json_lines.columns(found)
+        objects += lines
+    return json_lines.columns(objects)
 
 
 def _lines(path: Path, *, several: bool) -> list[Mapping[str, Any]]:
@@ -72,5 +72,5 @@ def _of_json(path: Path) -> Log:
     for is_log, read in OF_JSON:
         if is_log(content):
             return read(path, content)
-    there = list(content)[:10] if isinstance(content, dict) else f"a {type(content).__name__}"
-    raise ValueError(f"expected a log of Inspect (with eval) or of promptfoo (with results.results), got {there}")
+    names = list(content)[:10] if isinstance(content, dict) else f"a {type(content).__name__}"
+    raise ValueError(f"expected a log of Inspect (with eval) or of promptfoo (with results.results), got {names}")

@@ -1,4 +1,4 @@
-"""Logs of Inspect: an archive of JSON, or one file of it; format 2, as Inspect 0.3 writes both."""
+"""Logs of Inspect: an archive of JSON files, or a JSON file, in format 2, which Inspect 0.3 writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_SAMPLE = ("id", "epoch", "scores", "error", "metadata", "target")
 
 
 def read_archive(path: Path) -> Log:
-    """A log that ends in .eval. Summaries are enough, as they hold the grades; without them each sample is read."""
+    """The log in an archive (.eval). Summaries contain the grades; without summaries, all samples are read."""
     try:
         with opened_archive(path) as archive:
             names = set(archive.namelist())
@@ -33,7 +33,7 @@ def read_archive(path: Path) -> Log:
             header = _json(archive, head)
             if "summaries.json" in names:
                 samples = _json(archive, "summaries.json")
-            else:  # of a run that was stopped, or of an early version
+            else:  # a run that was stopped, or an early version of Inspect
                 places = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
                 samples = [_summary(_json(archive, name)) for name in places]
     except zipfile.BadZipFile as error:
@@ -42,7 +42,7 @@ def read_archive(path: Path) -> Log:
 
 
 def read_json(path: Path, content: Any) -> Log:
-    """A log that ends in .json, which is read already."""
+    """The log in the parsed content of a JSON file."""
     return _log(path, content, content.get("samples") or [])
 
 
@@ -61,7 +61,7 @@ def _json(archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """What a summary has of a sample, and not its messages and events, which are long."""
+    """The fields of a sample that a summary has, without messages and events, which are long."""
     return {name: sample[name] for name in OF_SAMPLE if name in sample} if isinstance(sample, Mapping) else sample
 
 
@@ -96,17 +96,17 @@ def _log(path: Path, header: Any, samples: Any) -> Log:
 
 
 def _grades(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None, str | None]]:
-    """Each scorer with its grade and the answer that it took; a score of several values is several scorers.
+    """Yield each scorer with its grade and the extracted answer; a score of several values is several scorers.
 
-    The grade is NaN where it is missing, and None where it is no number.
+    The grade is NaN if it is missing, and None if it is not a number.
     """
     for scorer, score in scores.items():
         value = member(score, "value", where=f" of the score by {scorer}")
         answer = text(score.get("answer"))
-        answer = NO_ANSWER if answer == "" else answer  # as where the answer is no letter of a choice
+        answer = NO_ANSWER if answer == "" else answer  # for example if the answer is not the letter of a choice
         parts: Iterable[tuple[str, Any]] = [(scorer, value)]
         if isinstance(value, Mapping):
-            parts = [(f"{scorer}/{key}", one) for key, one in value.items()]
+            parts = [(f"{scorer}/{key}", part) for key, part in value.items()]
         for name, part in parts:
             if isinstance(part, str) and part in GRADES:
                 yield name, GRADES[part], answer

@@ -1,4 +1,4 @@
-"""JSON Lines: an object a line, whose fields are the columns of a table, or the answers of an evaluation."""
+"""JSON Lines: objects whose fields are the columns of a table, or of the answers of an evaluation."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from matrics._files.compression import (
     refuse_much,
     suffix_of,
 )
-from matrics._files.plain_values import of_one_type
+from matrics._files.plain_values import of_common_type
 from matrics._integrations.evals.log import COLUMNS, Graded, Log, epoch_of, is_missing, number, plain, text
 from matrics._quoting import quoted, quoted_list
 
 
 def read_objects(path: Path) -> list[Mapping[str, Any]]:
-    """The objects of all lines that are not blank."""
-    found: list[Mapping[str, Any]] = []
+    """The objects in all lines that are not blank."""
+    objects: list[Mapping[str, Any]] = []
     longest, kept, size = most_letters(), 0, path.stat().st_size
-    most = most_kept(size)  # before the loop, whose time counts
+    most = most_kept(size)  # outside of the loop, for speed
     with opened_lines(path) as file:
         for position, line in enumerate(iter(functools.partial(file.readline, longest + 1), b""), 1):
             if len(line) > longest:
                 limit = share_in_words(OF_OBJECTS)
-                raise ValueError(f"line {position}: expected lines of at most {limit}, got a longer one")
+                raise ValueError(f"line {position}: expected lines of at most {limit}, got a longer line")
             kept += length_of_json(line)
             if kept > most:
                 refuse_much(kept, size)
             if not line.strip():
                 continue
             try:
-                one = json.loads(line)
+                content = json.loads(line)
             except UnicodeDecodeError as error:
                 raise ValueError(f"line {position}: expected JSON in UTF-8, its only encoding, got: {error}") from error
             except (json.JSONDecodeError, RecursionError) as error:
                 raise ValueError(f"line {position}: expected an object of JSON, got: {error}") from error
-            if not isinstance(one, Mapping):
-                raise ValueError(f"line {position}: expected an object, got {quoted(one)}")  # noqa: TRY004 (of a file)
-            found.append(one)
-    if not found:
+            if not isinstance(content, Mapping):
+                raise ValueError(f"line {position}: expected an object, got {quoted(content)}")  # noqa: TRY004 (of a file)
+            objects.append(content)
+    if not objects:
         raise ValueError("expected at least one line of JSON, got none")
-    return found
+    return objects
 
 
 @contextlib.contextmanager
@@ -68,21 +68,22 @@ def opened_lines(path: Path) -> Iterator[Any]:
 
 
 def is_log(lines: list[Mapping[str, Any]]) -> bool:
-    """Whether the lines name samples, and either a score or both a target and a prediction."""
+    """Whether the lines have the field sample, and either score or both target and prediction."""
     fields = lines[0].keys()
     return "sample" in fields and (_have_scores(lines) or {"target", "prediction"} <= fields)
 
 
 def _have_scores(lines: list[Mapping[str, Any]]) -> bool:
-    """Whether any line has a score: it may be missing in others."""
+    """Whether any line has a score; other lines may have none."""
     return any("score" in line for line in lines)
 
 
 def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     """The fields ``sample``, ``epoch``, ``task``, ``model``, ``scorer``, ``target``, ``prediction`` and ``score``.
 
-    Without scores an answer is right if it is the target. Without an epoch, further answers for a sample are further
-    epochs. An answer has no score where the field is missing, null or NaN, or, without scores, the prediction is null.
+    If no line has a score, an answer is correct if it equals the target. Without the field ``epoch``, further answers
+    to a sample are further epochs. An answer has no score if the field is missing, null or NaN; if no line has a score,
+    an answer has none if its prediction is null.
     """
     if not is_log(lines):
         raise ValueError(
@@ -102,7 +103,7 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
         if have_scores:
             grade, reason = _score_of(line, position)
         elif target is None:
-            raise ValueError(f"row {position}: expected a target, as there is no score, got none")
+            raise ValueError(f"row {position}: expected a target, as no line has a score, got none")
         elif prediction is None:
             grade, reason = math.nan, "no prediction"
         else:
@@ -130,19 +131,19 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
 
 
 def _score_of(line: Mapping[str, Any], position: int) -> tuple[float, str]:
-    """The score of a line, and why it is missing."""
+    """The score of a line, or NaN and the reason for a missing score."""
     score = line.get("score")
     if is_missing(score):
         return math.nan, "no score" if "score" not in line else f"the score is {json.dumps(score)}"
     grade = number(score)
     if grade is None:
-        raise ValueError(f"row {position}: expected a number as score, got {quoted(score)}; without a score it is null")
+        raise ValueError(f"row {position}: expected a number as score, got {quoted(score)}: write null for no score")
     return grade, ""
 
 
 def columns(lines: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The fields of lines that are no evaluation; those with lists or objects are left out."""
+    """The fields of lines that are no evaluation log, without fields of lists or objects."""
     names = dict.fromkeys(name for line in lines for name in line)
-    found = {name: [line.get(name) for line in lines] for name in names}
-    nested = {name for name, values in found.items() if any(isinstance(value, (list, Mapping)) for value in values)}
-    return {name: of_one_type(values) for name, values in found.items() if name not in nested}
+    values_of = {name: [line.get(name) for line in lines] for name in names}
+    nested = {name for name, values in values_of.items() if any(isinstance(value, (list, Mapping)) for value in values)}
+    return {name: of_common_type(values) for name, values in values_of.items() if name not in nested}

@@ -1,4 +1,4 @@
-"""judged_counts(): two scorers of one log, people and a judge, as counts of judged samples."""
+"""judged_counts(): counts of judged samples from a log with two scorers, people and a judge."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from matrics._quoting import quoted, quoted_list
 
 
 def judged_counts(path: str | PathLike[str], *, people: str, judge: str, model: str | None = None) -> JudgedCounts:
-    """The answers of a log that a judge has graded, and people in part, as counts for :func:`matrics.judged.interval`.
+    """Counts for :func:`matrics.judged.interval` from a log of answers that a judge and, in part, people have graded.
 
     Parameters
     ----------
     path : str or path
         A log of Inspect (``.eval`` or ``.json``), the samples of lm-evaluation-harness (``samples_*.jsonl``, as
         ``--log_samples`` writes them), an output of promptfoo (``.json``), or JSON Lines (``.jsonl``) with the fields
-        ``sample`` and ``score``, or ``sample``, ``target`` and ``prediction``; and ``scorer``, as its answers have
-        grades of two scorers.
+        ``sample`` and ``score``, or ``sample``, ``target`` and ``prediction``; and ``scorer``, as the log
+        has two scorers.
     people : str
-        The scorer whose grades are true, where there are some.
+        The scorer whose grades are the true labels; it may have graded only some answers.
     judge : str
         The scorer that has graded the answers, such as a language model; it may have failed for some.
     model : str, optional
@@ -36,18 +36,18 @@ def judged_counts(path: str | PathLike[str], *, people: str, judge: str, model: 
     -------
     JudgedCounts
         Class 0 is fail and class 1 is pass, which is predicted of every answer: ``"accuracy"`` is the pass rate.
-        Answers that the judge has not graded are counted by themselves (``unanswered`` of
-        :func:`matrics.judged.count`). Answers that neither has graded, because the model failed, are left out.
+        Answers that the judge has not graded are counted separately (``unanswered`` of :func:`matrics.judged.count`).
+        Answers that neither scorer has graded, because the model failed, are left out.
 
     Raises
     ------
     ValueError
-        The log has no such scorer or model, or several models and ``model`` is left out; people have graded nothing
-        that the judge has; or a grade is neither pass nor fail.
+        The log has no such scorer or model, or several models and ``model`` is left out; no answer has the grades of
+        both scorers; or a grade is neither pass nor fail.
 
     Notes
     -----
-    Answers are taken as independent: for repeats of a sample (epochs) limits of these counts are too narrow.
+    The counts treat answers as independent: limits are too narrow if samples are repeated (epochs).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""True and predicted labels of graded answers: the classes themselves, or passed and failed."""
+"""True and predicted labels of graded answers: the classes, or pass and fail."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from matrics._integrations.evals.log import Graded
 
 PASS, FAIL = "pass", "fail"
-# More classes than this, or than one for every other sample, are no classes but answers in words.
+# With more different answers than this, or than half the number of samples, answers are free text and no classes.
 MOST_CLASSES = 50
 
 
 def are_classes(rows: Sequence[Graded]) -> bool:
-    """Whether targets and predictions of one task and scorer are classes.
+    """Whether the targets and predictions of a task and scorer are classes.
 
-    They are if an answer passes exactly where both are equal, and if there are few of them.
+    They are classes if an answer passes exactly where both are equal, and if there are few different texts.
     """
-    found: set[str] = set()
+    classes: set[str] = set()
     for row in rows:
         if None in (row.target, row.prediction) or row.score != (row.target == row.prediction):
             return False
-        found |= {row.target, row.prediction}
+        classes |= {row.target, row.prediction}
     samples = len({str(row.sample) for row in rows})
-    return 2 <= len(found) <= min(MOST_CLASSES, samples / 2)
+    return 2 <= len(classes) <= min(MOST_CLASSES, samples / 2)
 
 
 def classes_of(row: Graded) -> tuple[str | None, str | None]:
@@ -31,6 +31,6 @@ def classes_of(row: Graded) -> tuple[str | None, str | None]:
 
 
 def passed_of(row: Graded) -> tuple[str | None, str | None]:
-    """That an answer should pass, and whether it did; None for one that passed in part."""
+    """The true label, pass, and the predicted label, pass or fail; both None for a score between 0 and 1."""
     word = {1.0: PASS, 0.0: FAIL}.get(row.score)
     return None if word is None else PASS, word

@@ -1,4 +1,4 @@
-"""Samples of lm-evaluation-harness, as ``--log_samples`` writes them: version 0.4, one line of JSON a document."""
+"""Samples of lm-evaluation-harness 0.4, as ``--log_samples`` writes them: JSON Lines with a line for each document."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 
 
 def is_line(row: Mapping[str, Any]) -> bool:
-    """Whether a line of JSON is one of the harness."""
+    """Whether a line of JSON has the fields of lm-evaluation-harness."""
     return row.keys() >= FIELDS
 
 
 def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     """The lines of a file; the task is in its name, and the model is the name of its folder."""
-    found = NAME.fullmatch(path.stem)
-    task = path.stem if found is None else found["task"]
+    match = NAME.fullmatch(path.stem)
+    task = path.stem if match is None else match["task"]
     model = path.resolve().parent.name
     rows: list[Graded] = []
     no_numbers: list[str] = []
@@ -30,7 +30,7 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
         target, name = text(member(line, "target")), member(line, "doc_id")
         filtered = line.get("filter", "none")
         for metric in member(line, "metrics"):
-            # Numbers of lists, such as those of perplexity, make sense together only.
+            # Lists of numbers, such as for perplexity, have no score for each document.
             score = line.get(metric)
             grade = math.nan if is_missing(score) else number(score)
             scorer = metric if filtered == "none" else f"{metric},{filtered}"
@@ -44,14 +44,14 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
 
 
 def _answer(responses: Any, metric: str) -> str | None:
-    """The text that was generated, or the number of the most likely choice, by which ``acc`` is graded."""
+    """The generated text, or the number of the most likely choice, which ``acc`` grades."""
     if not isinstance(responses, list) or not responses:
         return None
     if len(responses) == 1 and isinstance(responses[0], str):
         return responses[0]
-    is_choice = all(isinstance(one, list) and len(one) == 2 for one in responses)
-    likelihoods = [number(one[0]) for one in responses] if is_choice else [None]
-    known = [one for one in likelihoods if one is not None]
-    if metric != "acc" or len(known) < len(responses) or len(known) < 2:
+    is_choice = all(isinstance(response, list) and len(response) == 2 for response in responses)
+    likelihoods = [number(response[0]) for response in responses] if is_choice else [None]
+    numbers = [response for response in likelihoods if response is not None]
+    if metric != "acc" or len(numbers) < len(responses) or len(numbers) < 2:
         return None
-    return str(known.index(max(known)))
+    return str(numbers.index(max(numbers)))

@@ -1,4 +1,4 @@
-"""What every evaluation log says, whichever tool wrote it: one graded answer a row."""
+"""The content of an evaluation log of any tool: rows of graded answers."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from matrics._errors import ArgumentError
-from matrics._files.plain_values import of_one_type
+from matrics._files.plain_values import of_common_type
 from matrics._quoting import quoted, quoted_list
 
-#: The columns of a log, in this order; those of the metadata of samples follow.
+#: The columns of a log, in this order; the columns of the metadata of samples follow.
 COLUMNS = ("sample", "epoch", "task", "model", "scorer", "target", "prediction", "score")
 
-#: What becomes of answers without a score.
+#: The treatment of answers without a score.
 MissingScore = Literal["drop", "zero", "error"]
 NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One answer of a model, graded by one scorer."""
+    """An answer of a model, graded by a scorer."""
 
-    sample: Any  # its id: text or an integer
+    sample: Any  # the id: text or an integer
     epoch: int  # from 1
     task: str
     model: str
@@ -32,8 +32,8 @@ class Graded:
     target: Any  # text, or None
     prediction: Any  # text, or None
     score: float  # NaN without a score
-    more: Mapping[str, Any] = field(default_factory=dict)  # plain values that describe the sample, by column
-    reason: str = ""  # why there is no score
+    more: Mapping[str, Any] = field(default_factory=dict)  # by column, plain values that describe the sample
+    reason: str = ""  # the reason for a missing score
 
     @property
     def has_score(self) -> bool:
@@ -51,23 +51,23 @@ class Log:
     """The answers in a file; an answer that failed before it was scored has the scorer ``""``."""
 
     file: str
-    tool: str  # and its version, as far as the file says
+    tool: str  # with its version, if the file has it
     rows: tuple[Graded, ...]
-    no_numbers: tuple[str, ...] = ()  # scores that are no numbers, such as lists, in words
-    unscored: tuple[Graded, ...] = ()  # of a settled log: the answers that have no score in the file
-    missing_score: MissingScore = "drop"  # of a settled log: what became of them
+    no_numbers: tuple[str, ...] = ()  # descriptions of scores that are not numbers, such as lists
+    unscored: tuple[Graded, ...] = ()  # of a log of ``scored``: the answers that have no score in the file
+    missing_score: MissingScore = "drop"  # of a log of ``scored``: the treatment of these answers
 
 
 def columns_of_rows(rows: Sequence[Graded]) -> dict[str, list[Any]]:
-    """The columns by name; a value that a row does not have is None."""
-    found = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
-    found["sample"] = ids(found["sample"])
+    """The columns by name; None where a row has no value."""
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    columns["sample"] = ids(columns["sample"])
     for name in dict.fromkeys(name for row in rows for name in row.more):
-        found[name] = of_one_type([row.more.get(name) for row in rows])
-    return found
+        columns[name] = of_common_type([row.more.get(name) for row in rows])
+    return columns
 
 
-def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
+def scored(log: Log, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
     """The log with scored answers only.
 
     Parameters
@@ -77,7 +77,7 @@ def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None =
     missing_score : {"drop", "zero", "error"}
         Whether answers without a score are left out, have the score 0, or are an error.
     scorer : str, optional
-        The scorer whose scores are kept; all if left out.
+        The scorer whose scores are kept; None keeps all.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def settled(log: Log, missing_score: MissingScore = "drop", scorer: str | None =
         kept = [row for row in rows if row.has_score]
     if not kept:
         reasons = [*(f"{row.place}: {row.reason}" for row in unscored), *log.no_numbers]
-        why = f": {reasons[0]}" if reasons else ""
-        raise ValueError(f"expected answers with scores, got a log of {log.tool} without any{why}")
+        reason = f": {reasons[0]}" if reasons else ""
+        raise ValueError(f"expected answers with scores, got a log of {log.tool} without scores{reason}")
     return replace(log, rows=tuple(kept), unscored=unscored, missing_score=missing_score)
 
 
@@ -121,60 +121,60 @@ def check_missing_score(value: Any) -> None:
 
 
 def _with_scorers(rows: Sequence[Graded]) -> list[Graded]:
-    """The rows; an answer that failed before a scorer saw it has a row for each scorer of its task and model."""
+    """The rows, with a row for each scorer of the task and model for answers that failed before they were graded."""
     of_run: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for row in rows:
         if row.scorer:
             of_run[row.task, row.model][row.scorer] = None
-    everywhere = dict.fromkeys(scorer for scorers in of_run.values() for scorer in scorers)
+    all_scorers = dict.fromkeys(scorer for scorers in of_run.values() for scorer in scorers)
     result: list[Graded] = []
     for row in rows:
-        scorers = [row.scorer] if row.scorer else list(of_run.get((row.task, row.model)) or everywhere) or [""]
+        scorers = [row.scorer] if row.scorer else list(of_run.get((row.task, row.model)) or all_scorers) or [""]
         result += [replace(row, scorer=scorer) for scorer in scorers]
     return result
 
 
 def _check_single(rows: Sequence[Graded]) -> None:
-    seen: set[tuple[Any, ...]] = set()
+    keys: set[tuple[Any, ...]] = set()
     for row in rows:
         key = (row.task, row.model, row.scorer, str(row.sample), row.epoch)
-        if key in seen:
+        if key in keys:
             raise ValueError(
                 f"expected one answer of {row.model} for sample {row.sample} in epoch {row.epoch}, got several "
                 f"(scorer {row.scorer})"
             )
-        seen.add(key)
+        keys.add(key)
 
 
 def _as_zero(row: Graded) -> Graded:
-    """The row of an answer that failed: its prediction is a class of its own where targets are classes."""
+    """The row of a failed answer with the score 0; if there is a target, the prediction is a separate class."""
     prediction = NO_ANSWER if row.prediction is None and row.target is not None else row.prediction
     return replace(row, score=0.0, prediction=prediction)
 
 
 def unscored_in_words(logs: Sequence[Log]) -> str:
-    """How many answers of which model have no score, and what became of them; empty if none is missing."""
+    """The message about answers without a score and their treatment; empty if all answers have a score."""
     rows = [row for log in logs for row in log.unscored]
     others = [text for log in logs for text in log.no_numbers]
     parts = []
     if rows:
         by_model = Counter(row.model for row in rows)
         models = ", ".join(f"{count:,} of {model}" for model, count in by_model.items())
-        verb, end = ("scored", " as 0") if logs[0].missing_score == "zero" else ("left out", "")
+        verb, zero = ("scored", " as 0") if logs[0].missing_score == "zero" else ("left out", "")
         number = f"{len(rows):,} answer{'' if len(rows) == 1 else 's'}"
-        parts.append(f"{verb} {number} without a score{end} ({models}), the first: {rows[0].place}: {rows[0].reason}")
+        parts.append(f"{verb} {number} without a score{zero} ({models}), the first: {rows[0].place}: {rows[0].reason}")
     if others:
         parts.append(f"left out {len(others):,} whose score is no number, the first: {others[0]}")
     return "; ".join(parts)
 
 
 def ids(values: list[Any]) -> list[Any]:
-    """The names of samples: integers if all are, else text."""
+    """The names of samples: integers if all names are integers, otherwise text."""
     return values if all(type(value) is int for value in values) else [str(value) for value in values]
 
 
 def plain(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Those values of a mapping that fit in a cell, by the name of their column."""
+    """The plain values of a mapping, by the name of their column."""
     return {f"{prefix}{key}": value for key, value in values.items() if isinstance(value, (str, int, float, bool))}
 
 
@@ -188,7 +188,7 @@ def is_missing(value: Any) -> bool:
 
 
 def number(value: Any) -> float | None:
-    """A grade as a number: numbers, booleans, and text that says one of them; None for anything else."""
+    """A number, a boolean, or the text of such a value as a number; None for anything else."""
     if isinstance(value, str):
         word = value.strip().lower()
         if word in ("true", "yes"):
@@ -209,14 +209,14 @@ def number(value: Any) -> float | None:
 
 
 def epoch_of(value: Any) -> int:
-    """The number of an epoch; raise for anything that is no integer of 64 bits."""
+    """The number of an epoch; raise unless it is an integer of 64 bits."""
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise ValueError(f"expected an integer as epoch, got {quoted(value)}")
     return value
 
 
 def text(value: Any) -> str | None:
-    """A target or an answer as text; None stays None, and so does what is no single value."""
+    """A target or an answer as text; None for anything that is not a single value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list) and len(value) == 1:
@@ -224,11 +224,11 @@ def text(value: Any) -> str | None:
     return str(value) if isinstance(value, (str, int, float)) else None
 
 
-def member(of: Any, *names: str, where: str = "") -> Any:
-    """A value inside of nested objects of JSON; raise if it is not there."""
-    found = of
+def member(content: Any, *names: str, where: str = "") -> Any:
+    """A value in nested objects of JSON; raise if it is missing."""
+    value = content
     for name in names:
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             raise ValueError(f"expected {quoted('.'.join(names))}{where}, got none")
-        found = found[name]
-    return found
+        value = value[name]
+    return value

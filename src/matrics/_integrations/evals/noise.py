@@ -1,4 +1,4 @@
-"""Noise of data and noise of prediction: the one-way arithmetic of samples that are answered several times."""
+"""Noise of data and noise of prediction: a one-way analysis of variance of samples with several answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 
 Array = Any
 
-# A standard error up to this share of the values is rounding.
+# A standard error up to this share of the values is a rounding error.
 ROUNDING = 1e-12
 
 
 class Answers(NamedTuple):
-    """The scores of a run: the mean of each sample over its epochs, and how far epochs are apart.
+    """The scores of a run: the mean of each sample over its epochs, and the variance between epochs.
 
     Parameters
     ----------
     means : array, shape (N,)
         The mean score of each sample.
     epochs : array of int, shape (N,)
-        The number of its epochs.
+        The number of epochs of each sample.
     within : float
-        The variance of a score between epochs of one sample; NaN if no sample has several.
+        The variance of a score between epochs of a sample; NaN if no sample has several epochs.
     """
 
     means: Array
@@ -33,28 +33,28 @@ class Answers(NamedTuple):
 
     @classmethod
     def of(cls, scores: Sequence[Array]) -> Answers:
-        """The answers of samples with these scores each."""
-        epochs = np.array([len(one) for one in scores])
-        means = np.array([np.mean(one) for one in scores])
-        freedom = int((epochs - 1).sum())
-        squares = sum(float(((one - mean) ** 2).sum()) for one, mean in zip(scores, means, strict=True))
-        return cls(means, epochs, squares / freedom if freedom else math.nan)
+        """The answers of samples with these scores."""
+        epochs = np.array([len(sample) for sample in scores])
+        means = np.array([np.mean(sample) for sample in scores])
+        degrees_of_freedom = int((epochs - 1).sum())
+        squares = sum(float(((sample - mean) ** 2).sum()) for sample, mean in zip(scores, means, strict=True))
+        return cls(means, epochs, squares / degrees_of_freedom if degrees_of_freedom else math.nan)
 
     @property
     def prediction(self) -> float:
-        """The variance of a sample's mean that is noise of prediction."""
+        """The part of the variance of the mean of a sample that is noise of prediction."""
         return float(self.within * np.mean(1 / self.epochs))
 
 
 class Noise(NamedTuple):
-    """The variance of one sample's value, whose mean over samples is the score of a run, or a difference of two.
+    """The variance of the values of samples, whose mean is the score of a run or a difference of scores.
 
     Parameters
     ----------
     data : float
-        The part between samples, which more samples make small; NaN if no sample is repeated.
+        The variance between samples, whose effect decreases with more samples; NaN if no sample is repeated.
     prediction : float
-        The part between epochs of a sample, with as many epochs as there are.
+        The variance from epochs of a sample, for the actual number of epochs; NaN if no sample is repeated.
     """
 
     data: float
@@ -62,29 +62,29 @@ class Noise(NamedTuple):
 
     @classmethod
     def of(cls, values: Array, prediction: float, *, scale: float | None = None) -> Noise:
-        """The noise of these values, one for each sample, of whose variance the noise of prediction has this part.
+        """The noise of the values of samples, from the part of their variance that is noise of prediction.
 
-        The variance between the values is that of data plus that of prediction. Both are at least 0, so that a part
-        that is estimated to be larger than the whole is the whole.
+        The variance of the values is the sum of the noise of data and of prediction. Both are at least 0, so the noise
+        of prediction is at most the variance.
 
         Parameters
         ----------
         values : array, shape (N,)
             The value of each sample.
         prediction : float
-            The part of their variance that is noise of prediction; NaN if it is unknown, as both parts are then.
+            The part of the variance that is noise of prediction; if it is NaN, both parts are NaN.
         scale : float, optional
-            The size of the values before a difference was taken: a variance that is rounding next to it is 0. The
-            largest of the values if left out.
+            The size of the values before their difference was computed: a variance that is a rounding error at this
+            size becomes 0. The largest of the values if left out.
         """
-        whole = variance(values, scale)
+        total = variance(values, scale)
         if math.isnan(prediction):
             return cls(math.nan, math.nan)
-        prediction = min(max(0.0, prediction), whole)
-        return cls(whole - prediction, prediction)
+        prediction = min(max(0.0, prediction), total)
+        return cls(total - prediction, prediction)
 
     def standard_error(self, number: float, *, epochs: float = 1) -> float:
-        """That of the mean of this number of samples, with so many times as many epochs.
+        """The standard error of the mean of this number of samples, with ``epochs`` times as many epochs.
 
         Parameters
         ----------
@@ -97,30 +97,30 @@ class Noise(NamedTuple):
 
 
 def shared_prediction(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> float:
-    """The covariance of the means of a sample in two runs that is noise of prediction; 0 without repeats.
+    """The covariance of the means of a sample in two runs by noise of prediction; 0 without repeats.
 
-    The pairs are the scores of each sample in both runs, by epoch. Epochs with the same number are pairs: these have
-    the same answers if the second run grades the answers of the first, and are independent if it has its own: it is at
-    least 0.
+    ``pairs`` are the scores of each sample in both runs, by epoch. Epochs with the same number are pairs. They have the
+    same answers if the second run grades the answers of the first, and independent answers otherwise. The covariance is
+    therefore at least 0.
     """
-    products, freedom, parts = 0.0, 0, 0.0
+    products, degrees_of_freedom, parts = 0.0, 0, 0.0
     for a, b in pairs:
         epochs = [epoch for epoch in a if epoch in b]
         parts += len(epochs) / (len(a) * len(b))
         if len(epochs) > 1:
             ours, theirs = (np.array([side[epoch] for epoch in epochs]) for side in (a, b))
             products += float(((ours - ours.mean()) * (theirs - theirs.mean())).sum())
-            freedom += len(epochs) - 1
-    return max(0.0, products) / freedom * parts / len(pairs) if freedom else 0.0
+            degrees_of_freedom += len(epochs) - 1
+    return max(0.0, products) / degrees_of_freedom * parts / len(pairs) if degrees_of_freedom else 0.0
 
 
 def variance(values: Array, scale: float | None = None) -> float:
-    """The variance of values; 0 if it is rounding beside their ``scale``, which is the largest of them if left out."""
-    found = float(np.var(values, ddof=1))
+    """The variance of values; 0 if it is a rounding error at their ``scale``, by default the largest value."""
+    result = float(np.var(values, ddof=1))
     scale = float(np.max(np.abs(values))) if scale is None else scale
-    return 0.0 if found <= (ROUNDING * scale) ** 2 else found
+    return 0.0 if result <= (ROUNDING * scale) ** 2 else result
 
 
 def standard_error(values: Array, scale: float | None = None) -> float:
-    """The standard error of the mean of independent values: the clustered one, where each is the mean of a cluster."""
+    """The standard error of the mean of independent values, which may be the means of clusters."""
     return math.sqrt(variance(values, scale) / len(values))

@@ -1,4 +1,4 @@
-"""Two runs of one evaluation: which samples both have, and what each run scored."""
+"""The common samples of two runs of an evaluation, and their scores in each run."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Key = tuple[str, str]  # the task and the sample
 
 
 class Run(NamedTuple):
-    """The answers of one model in one log."""
+    """The answers of a model in a log."""
 
     name: str
     rows: tuple[Graded, ...]
-    unscored: tuple[Graded, ...]  # the answers without a score, of which some may be among the rows as well
+    unscored: tuple[Graded, ...]  # the answers without a score; with the score 0, they are also in the rows
     file: str
 
     def answered(self, scorer: str) -> list[tuple[int, int]]:
-        """For each sample of a scorer, how many answers have a score, and how many have none."""
+        """For each sample of a scorer, the numbers of answers with and without a score."""
         without = {(row.task, str(row.sample), row.epoch) for row in self.unscored if row.scorer == scorer}
         of_sample: dict[Key, list[int]] = defaultdict(lambda: [0, 0])
         for task, sample, _ in without:
@@ -34,23 +34,23 @@ class Run(NamedTuple):
         return [(scored, unscored) for scored, unscored in of_sample.values()]
 
     def reasons(self, scorer: str) -> tuple[str, ...]:
-        """The answers without a score, each with its reason."""
+        """The answers without a score, each with the reason."""
         return tuple(f"{row.place}: {row.reason}" for row in self.unscored if row.scorer == scorer)
 
 
 class Pair(NamedTuple):
-    """What one scorer said of two runs: the answers to the samples that both have, in one order."""
+    """The answers of two runs to their common samples, in the same order, graded by the same scorer."""
 
     scorer: str
     samples: list[str]
     a: list[list[Graded]]
     b: list[list[Graded]]
-    only_a: tuple[str, ...]  # the samples that b does not have, neither with a score nor without
+    only_a: tuple[str, ...]  # the samples that b does not have, with or without a score
     only_b: tuple[str, ...]
 
 
 def runs_of(logs: Sequence[Log]) -> list[Run]:
-    """The runs of all logs, at least two; their names are those of models where these differ, and else of files."""
+    """The runs of all logs, at least two; they have the names of models if these differ, otherwise of files."""
     runs: list[Run] = []
     for log in logs:
         models = dict.fromkeys(row.model for row in log.rows)
@@ -58,19 +58,19 @@ def runs_of(logs: Sequence[Log]) -> list[Run]:
             rows, unscored = (tuple(row for row in part if row.model == model) for part in (log.rows, log.unscored))
             runs.append(Run(model, rows, unscored, log.file))
     if len(runs) < 2:
-        raise ValueError(f"{logs[0].file}: expected two logs, or one of two models, got one of {runs[0].name}")
+        raise ValueError(f"{logs[0].file}: expected two logs, or a log of two models, got a log of {runs[0].name}")
     by_model = Counter(run.name for run in runs)
     files = dict.fromkeys(run.file for run in runs)
     short = len({Path(file).name for file in files}) == len(files)
     models_of = Counter(run.file for run in runs)
-    named: list[Run] = []
+    result: list[Run] = []
     for run in runs:
         file = Path(run.file).name if short else run.file
         name = file if models_of[run.file] == 1 else f"{file}: {run.name}"
         name = run.name if by_model[run.name] == 1 else name
-        again = sum(other.name.partition(" (run ")[0] == name for other in named)
-        named.append(run._replace(name=f"{name} (run {again + 1})" if again else name))
-    return named
+        number_before = sum(other.name.partition(" (run ")[0] == name for other in result)
+        result.append(run._replace(name=f"{name} (run {number_before + 1})" if number_before else name))
+    return result
 
 
 def paired(a: Run, b: Run) -> list[Pair]:
@@ -79,50 +79,50 @@ def paired(a: Run, b: Run) -> list[Pair]:
     Raises
     ------
     ValueError
-        They have no scorer or no sample in common, or a sample has another target.
+        The runs have no scorer or no sample in common, or a sample has different targets.
     """
     of_a, of_b = (_by_scorer(run) for run in (a, b))
     both = [scorer for scorer in of_a if scorer in of_b]
     if not both:
         raise ValueError(
-            f"expected a scorer of both, got {', '.join(of_a)} of {a.name} and {', '.join(of_b)} of {b.name}"
+            f"expected a scorer of both runs, got {', '.join(of_a)} of {a.name} and {', '.join(of_b)} of {b.name}"
         )
-    found = []
+    pairs = []
     for scorer in both:
         mine, theirs = of_a[scorer], of_b[scorer]
         common, *alone = common_samples(mine, theirs)
         if len(common) < 2:
             raise ValueError(
-                f"expected at least two samples that both have, got {len(common)}: {a.name} has "
+                f"expected at least two samples that both runs have, got {len(common)}: {a.name} has "
                 f"{_first(mine)}, and {b.name} has {_first(theirs)}"
             )
         tasks = len({task for task, _ in common}) > 1
         for key in common:
             targets = {row.target for row in (*mine[key], *theirs[key])}
             if len(targets) > 1:
-                one, other = sorted(map(quoted, targets))[:2]
+                first, second = sorted(map(quoted, targets))[:2]
                 raise ValueError(
-                    f"expected one target of sample {key[1]}, got {one} and {other}: these are different samples"
+                    f"expected one target of sample {key[1]}, got {first} and {second}: these are different samples"
                 )
         names = [_named(key, with_task=tasks) for key in common]
         all_a, all_b = (_samples(run, scorer) for run in (a, b))
         only_a = tuple(_named(key, with_task=tasks) for key in alone[0] if key not in all_b)
         only_b = tuple(_named(key, with_task=tasks) for key in alone[1] if key not in all_a)
         of_both = ([mine[key] for key in common], [theirs[key] for key in common])
-        found.append(Pair(scorer, names, *of_both, only_a, only_b))
-    return found
+        pairs.append(Pair(scorer, names, *of_both, only_a, only_b))
+    return pairs
 
 
 def _samples(run: Run, scorer: str) -> set[Key]:
-    """The samples that a run has, with a score or without."""
+    """The samples of a run, with or without a score."""
     return {(row.task, str(row.sample)) for row in (*run.rows, *run.unscored) if row.scorer == scorer}
 
 
 def _by_scorer(run: Run) -> dict[str, dict[Key, list[Graded]]]:
-    found: dict[str, dict[Key, list[Graded]]] = defaultdict(lambda: defaultdict(list))
+    result: dict[str, dict[Key, list[Graded]]] = defaultdict(lambda: defaultdict(list))
     for row in run.rows:
-        found[row.scorer][row.task, str(row.sample)].append(row)
-    return found
+        result[row.scorer][row.task, str(row.sample)].append(row)
+    return result
 
 
 def _named(key: Key, *, with_task: bool) -> str:

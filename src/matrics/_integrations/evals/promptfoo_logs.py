@@ -13,8 +13,8 @@ from matrics._integrations.evals.log import Graded, Log, is_missing, member, num
 from matrics._quoting import quoted
 
 VERSION = 3
-ERROR = 2  # the reason of a failure that is no failed assertion
-EXACT = {"equals"}  # assertions whose value is the whole answer
+ERROR = 2  # the failure reason of an error, in contrast to a failed assertion
+EXACT = {"equals"}  # assertions whose value is a complete answer
 
 
 def is_log(content: Any) -> bool:
@@ -28,27 +28,29 @@ def read_json(path: Path, content: Any) -> Log:
     if summary.get("version") != VERSION:
         raise ValueError(f"expected version {VERSION} of promptfoo's results, got {quoted(summary.get('version'))}")
     results = member(summary, "results")
-    several = len({one.get("promptIdx", 0) for one in results}) > len({_provider(one) for one in results})
+    has_prompts = len({result.get("promptIdx", 0) for result in results}) > len(
+        {_provider(result) for result in results}
+    )
     rows: list[Graded] = []
     no_numbers: list[str] = []
     epochs: Counter[tuple[str, str]] = Counter()
     names = _Names()
-    for one in results:
-        model = _provider(one)
-        if several:
-            prompt = one.get("prompt") or {}
+    for result in results:
+        model = _provider(result)
+        if has_prompts:
+            prompt = result.get("prompt") or {}
             model = f"{model} {prompt.get('label') or prompt.get('raw', '')[:40]}"
-        case, place = one.get("testCase") or {}, member(one, "testIdx")
-        sample = names.of(one.get("vars") or {}, case)
+        case, place = result.get("testCase") or {}, member(result, "testIdx")
+        sample = names.of(result.get("vars") or {}, case)
         epochs[model, sample] += 1
         epoch = epochs[model, sample]
-        response, target = one.get("response") or {}, _target(case)
-        if one.get("failureReason") == ERROR:
-            reason = str(one.get("error") or "an error")
+        response, target = result.get("response") or {}, _target(case)
+        if result.get("failureReason") == ERROR:
+            reason = str(result.get("error") or "an error")
             rows.append(Graded(sample, epoch, path.stem, model, "", target, None, math.nan, reason=reason))
             continue
         answer = text(response.get("output"))
-        scores = {"pass": one.get("success"), **(one.get("namedScores") or {})}
+        scores = {"pass": result.get("success"), **(result.get("namedScores") or {})}
         for scorer, value in scores.items():
             grade = math.nan if is_missing(value) else number(value)
             if grade is None:
@@ -61,22 +63,22 @@ def read_json(path: Path, content: Any) -> Log:
 
 
 class _Names:
-    """Names of samples by their variables, which two runs share whatever the order and the number of repeats."""
+    """Names of samples from their variables: two runs have the same names for any order and number of repeats."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
         self._cases: Counter[str] = Counter()
 
     def of(self, variables: Mapping[str, Any], case: Mapping[str, Any]) -> str:
-        """The value of a single variable, or all of them as JSON; a second case of the same variables is numbered."""
+        """The value of a single variable, or all variables as JSON; further cases of these variables get a number."""
         values = list(variables.values())
         name = str(values[0]) if len(values) == 1 else json.dumps(variables, sort_keys=True, ensure_ascii=False)
-        same = json.dumps([variables, case.get("assert"), case.get("description")], sort_keys=True)
-        if same not in self._known:
+        key = json.dumps([variables, case.get("assert"), case.get("description")], sort_keys=True)
+        if key not in self._known:
             self._cases[name] += 1
             number = self._cases[name]
-            self._known[same] = name if number == 1 else f"{name} ({number})"
-        return self._known[same]
+            self._known[key] = name if number == 1 else f"{name} ({number})"
+        return self._known[key]
 
 
 def _provider(result: Mapping[str, Any]) -> str:
@@ -85,6 +87,6 @@ def _provider(result: Mapping[str, Any]) -> str:
 
 
 def _target(case: Mapping[str, Any]) -> str | None:
-    """The whole right answer, if a single assertion says it."""
-    wanted = [one.get("value") for one in case.get("assert") or [] if one.get("type") in EXACT]
-    return text(wanted[0]) if len(wanted) == 1 else None
+    """The correct answer, if a single assertion contains it completely."""
+    answers = [assertion.get("value") for assertion in case.get("assert") or [] if assertion.get("type") in EXACT]
+    return text(answers[0]) if len(answers) == 1 else None

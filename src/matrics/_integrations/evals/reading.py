@@ -1,4 +1,4 @@
-"""read(): an evaluation log as a data frame; and the same as a table for the commands."""
+"""read(): an evaluation log as a data frame, and as a table for the commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(
     missing_score: MissingScore = "drop",
     scorer: str | None = None,
 ) -> Any:
-    """The graded answers of an evaluation log of a language model, one row each.
+    """The graded answers of an evaluation log of a language model: a data frame with a row for each answer.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def read(
         A log of Inspect (``.eval`` or ``.json``), the samples of lm-evaluation-harness (``samples_*.jsonl``, as
         ``--log_samples`` writes them), an output of promptfoo (``.json``), or JSON Lines (``.jsonl``) with the fields
         ``sample`` and ``score``, or ``sample``, ``target`` and ``prediction``; and ``epoch``, ``task``, ``model`` and
-        ``scorer`` if there are any.
+        ``scorer`` if the log has them.
     library : {"pandas", "polars"}
         Which library the data frame is of.
     missing_score : {"drop", "zero", "error"}, default "drop"
@@ -42,33 +42,33 @@ def read(
     Returns
     -------
     pandas.DataFrame or polars.DataFrame
-        The columns ``sample`` (its id), ``epoch`` (1, 2, … where a sample is repeated), ``task``, ``model``,
-        ``scorer``, ``target``, ``prediction`` (both missing where the log has none) and ``score`` (a number; a pass is
-        1). Then ``y_true`` and ``y_pred``: target and prediction where these are classes, and else ``pass`` for what
-        should be and ``pass`` or ``fail`` for what was; missing for scores between 0 and 1. Then what describes a
+        The columns ``sample`` (the id), ``epoch`` (1, 2, … if a sample is repeated), ``task``, ``model``, ``scorer``,
+        ``target``, ``prediction`` (both missing if the log has none) and ``score`` (a number; a pass is 1). Then
+        ``y_true`` and ``y_pred``: target and prediction if these are classes, otherwise ``pass`` as the true label and
+        ``pass`` or ``fail`` as the predicted label; missing for scores between 0 and 1. Then columns that describe the
         sample, such as ``metadata_topic`` of Inspect.
 
     Raises
     ------
     ValueError
-        The file is no log of these tools, of another version of its format, or damaged; no answer has a score, or the
-        log has no such scorer.
+        The file is no log of these tools, has another version of the format, or is damaged; no answer has a score; or
+        the log has no such scorer.
     ImportError
         The library of data frames is missing, or pyarrow for a log of Inspect, which Zstandard compresses.
 
     Notes
     -----
-    Target and prediction are classes if an answer passes exactly where both are equal, and if there are at most 50 of
-    them and twice as many samples. The commands say how many answers have no score, and so does
-    :func:`matrics.evals.compare`. The grades of Inspect are numbers by its own rule: C is 1, P is 0.5, I and N are 0.
-    The predictions of the harness are the texts that it generates, and for ``acc`` the number of the most likely
-    choice.
+    Target and prediction are classes if an answer passes exactly where both are equal, and if there are at most 50
+    classes and at least twice as many samples as classes. The commands and :func:`matrics.evals.compare` report the
+    number of answers without a score. The grades of Inspect become numbers by the rule of Inspect: C is 1, P is 0.5, I
+    and N are 0. The predictions of lm-evaluation-harness are the generated texts, and for ``acc`` the number of the
+    most likely choice.
 
     Examples
     --------
     >>> import json, pathlib, tempfile
     >>> from matrics import evals
-    >>> lines = [{"sample": k, "target": "yes", "prediction": said} for k, said in enumerate(["yes", "no"])]
+    >>> lines = [{"sample": k, "target": "yes", "prediction": answer} for k, answer in enumerate(["yes", "no"])]
     >>> path = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
     >>> _ = path.write_text("".join(json.dumps(line) + chr(10) for line in lines))
     >>> evals.read(path)[["sample", "target", "prediction", "score"]]
@@ -81,7 +81,7 @@ def read(
 
 
 def opened(path: Path, missing_score: MissingScore = "drop", scorer: str | None = None) -> Log:
-    """A log; errors begin with the name of the file."""
+    """The scored answers of a log; error messages begin with the name of the file."""
     try:
         return formats.read_log(path, missing_score, scorer)
     except ArgumentError as error:
@@ -91,14 +91,14 @@ def opened(path: Path, missing_score: MissingScore = "drop", scorer: str | None 
 
 
 def columns_of(logs: Sequence[Log]) -> dict[str, list[Any]]:
-    """All columns of one or more logs, with those of the labels."""
+    """The columns of logs, with the columns of labels."""
     rows = [row for log in logs for row in log.rows]
-    places = defaultdict(list)
+    places_of_run = defaultdict(list)
     for place, row in enumerate(rows):
-        places[row.task, row.scorer].append(place)
-    chosen = {key: [rows[place] for place in found] for key, found in places.items()}
-    # Classes and pass or fail side by side would be four classes, of which no scorer has more than two.
-    have_classes = all(map(are_classes, chosen.values()))
+        places_of_run[row.task, row.scorer].append(place)
+    rows_of_run = {key: [rows[place] for place in indices] for key, indices in places_of_run.items()}
+    # Classes of some scorers and pass or fail of others would make four classes, of which each scorer has two.
+    have_classes = all(map(are_classes, rows_of_run.values()))
     true, pred = map(list, zip(*map(classes_of if have_classes else passed_of, rows), strict=True))
     columns = columns_of_rows(rows)
     first = {name: columns.pop(name) for name in COLUMNS}
@@ -106,13 +106,13 @@ def columns_of(logs: Sequence[Log]) -> dict[str, list[Any]]:
 
 
 class LogTable(NamedTuple):
-    """A file as a table for the commands."""
+    """A log as a table for the commands."""
 
     columns: dict[str, list[Any]]
     clusters: str | None  # the column of repeats
-    scorers: tuple[str, ...]  # of which only one can be counted in a matrix
-    unlabelled: str = ""  # why some rows have no labels, in words
-    notice: str = ""  # what became of answers without a score, in words
+    scorers: tuple[str, ...]  # a matrix can count only one of them
+    unlabelled: str = ""  # the reason why some rows have no labels
+    notice: str = ""  # the treatment of answers without a score
 
 
 def table_of(
@@ -121,27 +121,27 @@ def table_of(
     scorer: str | None = None,
     as_table: bool = False,  # noqa: FBT001, FBT002 (the fields of Answers)
 ) -> LogTable:
-    """The columns of one or more logs, or of other JSON Lines; errors have the name of a file if there are several."""
-    plain = formats.read_plain(paths, as_table=as_table)
-    if plain is not None:
+    """The columns of logs, or of other JSON Lines; errors have the name of the file if there are several files."""
+    plain_columns = formats.read_plain(paths, as_table=as_table)
+    if plain_columns is not None:
         check_answers(Answers(missing_score, scorer), paths[0])
-        return LogTable(plain, None, ())
+        return LogTable(plain_columns, None, ())
     options = (missing_score, scorer)
-    read_one = formats.read_log if len(paths) == 1 else opened
-    logs = [read_one(path, *options) for path in paths]
-    found = columns_of(logs)
+    read_file = formats.read_log if len(paths) == 1 else opened
+    logs = [read_file(path, *options) for path in paths]
+    columns = columns_of(logs)
     if len(logs) > 1:
-        found = {"file": [Path(log.file).name for log in logs for _ in log.rows], **found}
-    if len(set(found["task"])) > 1:  # which may have samples of the same id
-        pairs = zip(found["task"], found["sample"], strict=True)
-        found["sample"] = [f"{task}/{sample}" for task, sample in pairs]
-    repeated = len(logs) > 1 or len(set(found["epoch"])) > 1
-    scorers = tuple(dict.fromkeys(found["scorer"]))
-    partly = next((place for place, label in enumerate(found["y_true"]) if label is None), None)
+        columns = {"file": [Path(log.file).name for log in logs for _ in log.rows], **columns}
+    if len(set(columns["task"])) > 1:  # samples of different tasks may have the same id
+        pairs = zip(columns["task"], columns["sample"], strict=True)
+        columns["sample"] = [f"{task}/{sample}" for task, sample in pairs]
+    repeated = len(logs) > 1 or len(set(columns["epoch"])) > 1
+    scorers = tuple(dict.fromkeys(columns["scorer"]))
+    partial = next((place for place, label in enumerate(columns["y_true"]) if label is None), None)
     unlabelled = ""
-    if partly is not None:
+    if partial is not None:
         unlabelled = (
-            f"expected answers that pass or fail, got the score {found['score'][partly]:.10g} of sample "
-            f"{found['sample'][partly]} by {found['scorer'][partly]}: matrics compare takes such scores"
+            f"expected answers that pass or fail, got the score {columns['score'][partial]:.10g} of sample "
+            f"{columns['sample'][partial]} by {columns['scorer'][partial]}: use matrics compare for such scores"
         )
-    return LogTable(found, "sample" if repeated else None, scorers, unlabelled, unscored_in_words(logs))
+    return LogTable(columns, "sample" if repeated else None, scorers, unlabelled, unscored_in_words(logs))

@@ -1,4 +1,4 @@
-"""What a comparison of two runs says, and what would make it surer."""
+"""The result of a comparison of two runs, with the precision for other numbers of samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from matrics._integrations.evals.noise import Noise
 from matrics._uncertainty.limits import normal_quantile, student_quantile
 
-POWER = 0.8  # of four cases of five
+POWER = 0.8
 
 
 class Estimate(NamedTuple):
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 def level_of_difference(level: float, pairs: int) -> float:
-    """The level of the limits of each of so many differences, which then hold together with the level (Bonferroni)."""
+    """The level of the limits of each difference, so that all hold jointly with probability ``level`` (Bonferroni)."""
     return 1 - (1 - level) / pairs
 
 
@@ -42,32 +42,32 @@ class RunComparison(NamedTuple):
     Parameters
     ----------
     names : tuple of str
-        What the runs are called.
+        The names of the runs.
     scorer, measure : str
-        Who graded the answers, and what is compared: ``accuracy`` where answers pass or fail, ``mean score`` where they
-        may pass in part, or a measure of classes.
+        The scorer that graded the answers, and the measure: ``accuracy`` if answers pass or fail, ``mean score`` if
+        there are other scores, or a measure of classes.
     samples : int
-        The number of samples that both have.
+        The number of samples that both runs have.
     epochs : tuple of float
-        The mean number of answers for a sample in each run.
+        The mean number of answers to a sample in each run.
     a, b, difference : Estimate
-        Of each run, and of a less b.
+        The values of both runs, and of a - b.
     noise_a, noise_b, noise : Noise
-        The variance of one sample's value in each run, and of its difference; NaN where it cannot be split.
+        The variance of the value of a sample in each run, and of its difference; NaN if it cannot be split.
     only_a, only_b : tuple of str
-        The samples that only one of them has; they are left out.
+        The samples that only one run has; they are left out.
     unscored : tuple of tuple of str
-        For each run, its answers without a score, each with the reason. They are left out, or scored as 0.
+        For each run, the answers without a score, each with the reason. They are left out, or scored as 0.
     answered : tuple of Estimate
-        For each run, the share of the answers that have a score, of all its samples. A model that refuses the hard
-        questions is not better.
+        For each run, the share of answers with a score, over all its samples. A model that refuses difficult questions
+        may have a higher score without being better.
     higher_is_better : bool
         Whether higher values are better.
     level : float
         The level of the limits.
     pairs : int
-        The number of pairs of runs whose differences have limits that hold together with the probability ``level``:
-        those of each difference have the level 1 − (1 − ``level``) / ``pairs``.
+        The number of pairs of runs. The limits of their differences hold jointly with the probability ``level``: each
+        difference has the level 1 − (1 − ``level``) / ``pairs``.
     """
 
     names: tuple[str, str]
@@ -91,7 +91,7 @@ class RunComparison(NamedTuple):
 
     @property
     def level_of_difference(self) -> float:
-        """The level of the limits of this difference alone."""
+        """The level of the limits of this single difference."""
         return level_of_difference(self.level, self.pairs)
 
     @property
@@ -100,10 +100,11 @@ class RunComparison(NamedTuple):
         return self.difference.low > 0 or self.difference.high < 0
 
     def half_width(self, *, samples: float = 1, epochs: float = 1) -> float:
-        """Half the width that limits of the difference would have with so many times the samples or the epochs.
+        """Half the width of the limits of the difference for other numbers of samples or epochs.
 
-        It is that of ``difference``, times the ratio of the standard errors. Without repeats, more epochs are NaN, as
-        the variance between epochs is unknown. ``epochs=math.inf`` is the smallest that further epochs can make it.
+        This is half the width of the limits of ``difference``, times the ratio of the standard errors. For more epochs
+        it is NaN if no sample is repeated, as the variance between epochs is unknown. ``epochs=math.inf`` gives the
+        limit for many epochs.
 
         Parameters
         ----------
@@ -117,18 +118,18 @@ class RunComparison(NamedTuple):
             ratio = 1 / math.sqrt(samples)
         else:
             ratio = self.noise.standard_error(number, epochs=epochs) / error if error > 0 else math.nan
-        now, then = (student_quantile(self.level_of_difference, round(size) - 1) for size in (self.samples, number))
-        return (self.difference.high - self.difference.low) / 2 * ratio * then / now
+        now, later = (student_quantile(self.level_of_difference, round(size) - 1) for size in (self.samples, number))
+        return (self.difference.high - self.difference.low) / 2 * ratio * later / now
 
     def samples_to_show(self) -> int | None:
-        """The number of samples with which a difference of this size would be shown in four cases of five.
+        """The number of samples with which a difference of this size is significant with a probability of 80 %.
 
-        None if the difference or its standard error is 0, or undefined.
+        None if the difference or its standard error is 0 or undefined.
         """
         gap, low, high, error = self.difference
-        away = gap - low if gap > 0 else high - gap  # of the limit that decides whether the difference is shown
-        if not (abs(gap) > 0 and error > 0 and away > 0):
+        distance = gap - low if gap > 0 else high - gap  # the distance of the limit that is closer to 0
+        if not (abs(gap) > 0 and error > 0 and distance > 0):
             return None
-        reach = normal_quantile(self.level_of_difference) + NormalDist().inv_cdf(POWER)
-        reach *= away / student_quantile(self.level_of_difference, self.samples - 1)
-        return math.ceil(self.samples * (reach / gap) ** 2)
+        factor = normal_quantile(self.level_of_difference) + NormalDist().inv_cdf(POWER)
+        factor *= distance / student_quantile(self.level_of_difference, self.samples - 1)
+        return math.ceil(self.samples * (factor / gap) ** 2)

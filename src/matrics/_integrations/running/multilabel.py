@@ -19,6 +19,7 @@ from matrics._integrations.running.odd_scores import are_probabilities, check_pr
 from matrics._integrations.running.parts import Arrays, StoredStates
 from matrics._integrations.running.recipe import CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
+from matrics._integrations.running.score_names import refuse_weighted
 from matrics.typing import ArrayLike
 
 
@@ -56,6 +57,7 @@ class MultilabelRecipe(StateRecipe):
     ) -> None:
         super().__init__(library, **common)
         specs = read_names(metrics)
+        refuse_weighted(specs, self.decay, self.dtype)
         self.kept = kept_for(specs)
         bins = {"bits": bits, "edges": plain(edges)}
         self._options: dict[str, Any] = {"num_labels": num_labels, "kept": self.kept, "bins": bins}

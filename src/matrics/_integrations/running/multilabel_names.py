@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from matrics._catalogue.classes import TWO
 from matrics._catalogue.naming import title_of
-from matrics._catalogue.of_scores import spec_of
+from matrics._catalogue.of_scores import name_of, spec_of
 from matrics._catalogue.record import Metric
 from matrics._integrations.running.settings import are_counts, empty_values
 from matrics._quoting import quoted, split_outside
+from matrics._ranking.state_names import AREAS, AT_K, BOUNDED, read_method
 from matrics._scoring.score import resolve
 
-#: Measures of scores; methods of a ScoreState with labels in place of classes.
-AREAS = ("roc_auc", "average_precision")
 #: Measures of whole samples, which have no average over labels.
 OF_SAMPLES = ("subset_accuracy", "ranking_loss")
 AVERAGES = ("macro", "micro", "weighted", "label")
@@ -23,14 +22,15 @@ AVERAGES = ("macro", "micro", "weighted", "label")
 
 @dataclass(frozen=True)
 class LabelValue:
-    """A value: a measure of the matrices of the labels, an area, or a measure of whole samples."""
+    """A value: a measure of the matrices of the labels, a measure of scores with bounds, or of whole samples."""
 
     key: str
-    name: str  # the name of an area or of a measure of samples, or the spec of the measure
+    name: str  # the name of a measure of scores or of samples, or the spec of a measure of matrices
     average: str = "macro"
     metric: Metric | None = None
     title: str = ""  # without the average
     is_count: bool = False  # whether it is 0 before the first sample
+    k: int | None = None  # the number of samples with the highest scores
 
     @property
     def measure(self) -> str:
@@ -78,7 +78,7 @@ def kept_for(values: Sequence[LabelValue]) -> Kept:
     return Kept(
         labels=any(value.metric is not None for value in values),
         samples="subset_accuracy" in names,
-        histogram=not names.isdisjoint(AREAS),
+        histogram=not names.isdisjoint(BOUNDED),
         losses="ranking_loss" in names,
     )
 
@@ -104,13 +104,22 @@ def _read(name: str | Metric) -> list[LabelValue]:
         return [LabelValue(name, measure, title=measure)]
     if measure in AREAS:
         return [LabelValue(name, measure, average or "macro", title=measure)]
+    if name_of(measure) in AT_K and ":" not in measure:
+        function, _, places = read_method(measure, has_classes=True)
+        specs = [f"{function}(k={k})" for k in places]
+        return [
+            LabelValue(f"{spec}{colon}{average}", function, average or "macro", title=spec, k=k)
+            for spec, k in zip(specs, places, strict=True)
+        ]
     return _of_matrices(measure, average)
 
 
 def _of_matrices(measure: str | Metric, average: str) -> list[LabelValue]:
     """The values of measures of the 2×2 matrices of the labels."""
-    if isinstance(measure, str) and spec_of(measure).partition(":")[0] in (*AREAS, *OF_SAMPLES):
-        raise ValueError(f"metrics: expected an average (:{', :'.join(AVERAGES)}) after an area, got {quoted(measure)}")
+    if isinstance(measure, str) and name_of(spec_of(measure)) in (*BOUNDED, *OF_SAMPLES):
+        raise ValueError(
+            f"metrics: expected an average (:{', :'.join(AVERAGES)}) after a measure of scores, got {quoted(measure)}"
+        )
     ending = f":{average}" if average else ""
     values = []
     for key, metric in resolve(measure, TWO).items():

@@ -8,14 +8,15 @@ from typing import Any, Self
 
 from matrics._arrays import Array, is_compiling
 from matrics._catalogue.naming import by_class, check_names, named
-from matrics._integrations.running.multilabel_names import AREAS, LabelValue
+from matrics._integrations.running.multilabel_names import LabelValue
 from matrics._integrations.running.multilabel_states import MultilabelStates, as_classes
-from matrics._integrations.running.score_values import wide_bounds
+from matrics._integrations.running.score_values import bounded_of, wide_bounds
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._multilabel.state import MultilabelState
-from matrics._ranking.areas_of_state import Areas
+from matrics._ranking.areas_of_state import Histograms
 from matrics._ranking.bounds import Bounded
+from matrics._ranking.state_names import BOUNDED
 from matrics.typing import NumPyArray
 
 
@@ -66,15 +67,16 @@ class MultilabelValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: MultilabelStates) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
-        """All values; the areas with their limits; the counts; and the histograms of the areas."""
-        of_areas = [spec for spec in self.specs if spec.name in AREAS and spec.metric is None]
-        histograms = Areas(as_classes(state.scores)) if of_areas and state.scores is not None else None
-        areas = {
-            spec.key: histograms.bounded(
-                spec.name, "class" if spec.average == "label" else spec.average, self.undefined.zero_division
+    def _read(self, state: MultilabelStates) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Histograms | None]:
+        """All values; those with limits; the counts; and the histograms."""
+        of_scores = [spec for spec in self.specs if spec.name in BOUNDED and spec.metric is None]
+        histograms = Histograms(as_classes(state.scores)) if of_scores and state.scores is not None else None
+        zero_division = self.undefined.zero_division
+        bounded = {
+            spec.key: bounded_of(
+                histograms, spec.name, spec.k, "class" if spec.average == "label" else spec.average, zero_division
             )
-            for spec in of_areas
+            for spec in of_scores
             if histograms is not None
         }
         counted: Counted
@@ -84,7 +86,6 @@ class MultilabelValues(Values):
             counted = (histograms.samples() if histograms is not None else state.losses.sums), None  # type: ignore[union-attr]
         properties = CountProperties.of(*counted)
         of_matrices = {} if state.labels is None else self._of_matrices(state.labels)
-        zero_division = self.undefined.zero_division
         values_by_key: dict[str, Array] = {}
         for spec in self.specs:
             if spec.metric is not None:
@@ -94,12 +95,12 @@ class MultilabelValues(Values):
             elif spec.name == "ranking_loss" and state.losses is not None:
                 parts = {"": state.losses.mean(zero_division)}
             else:
-                area = areas[spec.key]
-                parts = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
+                value, low, high = bounded[spec.key]
+                parts = {"": value} | ({"_low": low, "_high": high} if self.bounds else {})
             for ending, values in parts.items():
                 filled = self.undefined.filled(values, properties, is_count=spec.is_count)
                 values_by_key |= self._named(spec, ending, filled)
-        return values_by_key, areas, counted, histograms
+        return values_by_key, bounded, counted, histograms
 
     def _of_matrices(self, labels: MultilabelState) -> dict[str, dict[str, Array]]:
         """The measures of the matrices, by average and spec."""
@@ -144,5 +145,5 @@ class MultilabelValues(Values):
         return super()._dropped(first)
 
     def _known(self, state: MultilabelStates) -> tuple[dict[str, Array], str, Counted]:
-        values, areas, counted, histograms = self._read(state)
-        return values, wide_bounds(areas, histograms), counted
+        values, bounded, counted, histograms = self._read(state)
+        return values, wide_bounds(bounded, histograms), counted

@@ -30,9 +30,9 @@ combined.metrics : str, Metric, or several of them, default "core"
     Names of measures, such as ``'f1, mcc, recall:class'``, names of groups, or records, as
     :func:`matrics.score` takes them; of scores ``'roc_auc'``, ``'average_precision'``,
     ``'expected_calibration_error'`` (``'ece'``), ``'log_loss'``, ``'brier_score'``, ``'top_k_accuracy(k=5)'``,
-    ``'top_k_recall(k=[1,5])'``, each with the averages that a ``ScoreMetric`` has, and any measure at a
-    threshold: ``'recall@0.5'``. With ``num_labels`` the measures of a ``MultilabelMetric``. The metric stores
-    only the necessary counts.
+    ``'top_k_recall(k=[1,5])'``, ``'precision_at_k(k=100)'``, each with the averages that a ``ScoreMetric`` has,
+    and any measure at a threshold: ``'recall@0.5'``. With ``num_labels`` the measures of a
+    ``MultilabelMetric``. The metric stores only the necessary counts.
 combined.positive : label, name or int, optional
     The positive class: a label or a class name if ``labels`` or ``class_names`` are given, an index otherwise.
     Measures without an average are then values of this class.
@@ -50,10 +50,13 @@ scores.metrics : str, or several of them, optional
     ``'ece:class_wise'``; and any class or overall measure at a threshold: ``'recall@0.5'``, of class 1, or of
     each class against the rest. If left out, the first three. ``'log_loss'``, ``'brier_score'``,
     ``'top_k_accuracy(k=5)'``, ``'top_k_recall(k=[1,5])'`` and ``'top_k_recall(k=5):class'`` are exact sums over
-    the samples. The metric stores only the necessary counts.
+    the samples. ``'precision_at_k(k=100)'``, ``'recall_at_k(k=[10,100])'`` and ``'lift_at_k(k=100)'`` are of the
+    k samples with the highest scores, with the averages of areas; they need integer counts. The metric stores
+    only the necessary counts.
 multilabel.metrics : str, Metric, or several of them
     Measures of the matrices of the labels as in :func:`matrics.multilabel.score`, such as ``'f1'`` and
-    ``'mcc'``; ``'roc_auc'`` and ``'average_precision'``; and of whole samples ``'subset_accuracy'`` and
+    ``'mcc'``; ``'roc_auc'``, ``'average_precision'`` and ``'precision_at_k(k=100)'``, also ``'recall_at_k'`` and
+    ``'lift_at_k'``, of the k samples with the highest scores of a label; and of whole samples ``'subset_accuracy'`` and
     ``'ranking_loss'``: the share of pairs of a label of the sample and another label in which the score of the
     former is not higher. All but the last two may have an average over the labels at the end, ``:macro`` (as if
     left out), ``:micro`` or ``:weighted``, or ``:label`` for a value of each label: ``'f1:micro'``. Before it
@@ -81,8 +84,9 @@ bits : int, optional
 edges : sequence of float, optional
     Edges of bins for areas, in place of the buckets.
 bounds : bool, default False
-    Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``. If they are more
-    than 0.01 apart, for at least 100 samples, ``compute`` warns once, on the CPU.
+    Whether results have the limits of areas, and of measures of the k highest scores, as well, as
+    ``roc_auc_low`` and ``roc_auc_high``. If they are more than 0.01 apart, for at least 100 samples, ``compute``
+    warns once, on the CPU.
 num_bins : int, default 15
     Number of bins of the calibration error.
 prefix : str, default ""

@@ -19,7 +19,7 @@ from matrics._ranking.bins import rounded
 from matrics._ranking.buckets import check_bits, check_bits_or_edges
 from matrics._ranking.odds import at_threshold
 from matrics._ranking.positive import REST
-from matrics._ranking.state_names import AREAS, CALIBRATION, HITS, is_method, read_method
+from matrics._ranking.state_names import AT_K, BOUNDED, CALIBRATION, HITS, is_method, read_method
 from matrics._scoring.score import resolve
 
 LOSSES = ("log_loss", "brier_score")
@@ -35,9 +35,9 @@ class ScoreValue:
     key: str
     name: str  # the name of a method, or the spec of a measure
     option: str | None = None  # the text after the colon
-    k: int | None = None  # the number of highest scores
+    k: int | None = None  # the number of highest scores: of classes, or of samples
     threshold: str | None = None
-    place: int | None = None  # the index among the thresholds of the state, or among the values of k
+    place: int | None = None  # the index among the thresholds of the state, or among its values of k
     metric: Metric | None = None  # the measure at a threshold
     is_count: bool = False  # whether it is 0 before the first sample
 
@@ -61,23 +61,22 @@ def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classe
 
 def kept_for(specs: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: Any) -> dict[str, Any]:
     """The options of ``ScoreState.zeros`` for a state with only the counts that the values need."""
-    has_areas = any(value.name in AREAS for value in specs)
+    has_buckets = any(value.name in BOUNDED for value in specs)
     calibrated = [value for value in specs if value.name == CALIBRATION]
     thresholds = sorted({float(value.threshold) for value in specs if value.threshold is not None})
-    places = list(dict.fromkeys(value.k for value in specs if value.k is not None))
-    if has_areas or edges is not None:
+    if has_buckets or edges is not None:
         check_bits_or_edges(bits, edges)
     check_bits(bits, 1)
     if not (is_whole(num_bins) and num_bins == 0 and not calibrated):
         check_count(num_bins, "num_bins")
     return {
-        "bits": bits if has_areas and edges is None else None if edges is not None else 0,
+        "bits": bits if has_buckets and edges is None else None if edges is not None else 0,
         "edges": edges,
         "thresholds": thresholds or None,
         "num_bins": num_bins if calibrated else 0,
         "class_wise": any(value.option == "class_wise" for value in calibrated),
         "losses": any(value.name in LOSSES for value in specs),
-        "top_k": places or None,
+        "top_k": _places(specs) or None,
     }
 
 
@@ -88,16 +87,32 @@ def checks_thresholds(kept: Mapping[str, Any]) -> bool:
 
 def placed(specs: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:
     """The values with their indices in a state of these thresholds, if any."""
-    places = list(dict.fromkeys(value.k for value in specs if value.k is not None))
+    places = _places(specs)
 
     def place(value: ScoreValue) -> int | None:
-        if value.k is not None:
+        if value.name in HITS:
             return places.index(value.k)
         if value.threshold is None or thresholds is None:
             return None
         return int(np.flatnonzero(thresholds == rounded([float(value.threshold)]))[0])
 
     return tuple(replace(value, place=place(value)) for value in specs)
+
+
+def _places(specs: Sequence[ScoreValue]) -> list[int | None]:
+    """The values of k that a state counts: the numbers of highest scores of the classes."""
+    return list(dict.fromkeys(value.k for value in specs if value.name in HITS))
+
+
+def refuse_weighted(specs: Iterable[Any], decay: float | None, dtype: Any) -> None:
+    """Raise an error if counts are sums of weights, and a value needs a number of samples."""
+    names = [spec.key for spec in specs if spec.name in AT_K]
+    if names and dtype is not None:
+        got, option = (f"dtype={dtype}", "dtype=") if decay is None else (f"decay={decay}", "decay=")
+        raise TypeError(
+            f"metrics: expected a metric with integer counts for {quoted(names[0])}, as k is a number of samples, got "
+            f"{got}, with which counts are sums of weights; leave out {option}"
+        )
 
 
 def _names(metrics: str | Iterable[str]) -> list[str]:

@@ -17,12 +17,12 @@ from matrics._integrations.running.score_names import LOSSES, ScoreValue, placed
 from matrics._integrations.running.settings import CountProperties, Undefined, checked_prefix
 from matrics._integrations.running.values import Counted, Values, on_host
 from matrics._quoting import quoted
-from matrics._ranking.areas_of_state import Areas
+from matrics._ranking.areas_of_state import Histograms
 from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
 from matrics._ranking.positive import REST
 from matrics._ranking.state import ScoreState
-from matrics._ranking.state_names import AREAS, CALIBRATION
+from matrics._ranking.state_names import AT_K, BOUNDED, CALIBRATION
 
 # With a mask, the labels of samples that are left out, and of samples with labels out of range.
 MASKED, OUTSIDE = -2, -1
@@ -31,12 +31,12 @@ ODD_SCORES = (
     "some scores are not in [0, 1], as calibration and losses expect: if they are logits, make the metric with "
     "from_logits=True; for other scores use areas and measures at thresholds, such as metrics='roc_auc, f1@2.5'"
 )
-# A warning is issued if the bounds of an area are farther apart, and there are at least this many samples; with fewer
+# A warning is issued if the bounds of a measure are farther apart, and there are at least this many samples; with fewer
 # samples the random error is larger.
 WIDE, FEW_SAMPLES = 0.01, 100
 
 
-# Values in addition to areas that may be averages over classes, and the arrays of a state with an axis of classes.
+# Values without bounds that may be averages over classes, and the arrays of a state with an axis of classes.
 AVERAGED = (CALIBRATION, "top_k_recall")
 _OF_CLASSES = (
     *("counts", "carried", "bins", "bins_carried", "calibration", "calibration_remainders", "sums", "remainders"),
@@ -104,24 +104,24 @@ class ScoreValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Areas | None]:
-        """All values; the areas with their limits; the counts; and the histograms of the areas."""
+    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted, Histograms | None]:
+        """All values; those with limits; the counts; and the histograms."""
         values_by_key: dict[str, Array] = {}
-        area_specs = [spec for spec in self.specs if spec.name in AREAS]
-        histograms = Areas(state) if area_specs else None
+        bounded_specs = [spec for spec in self.specs if spec.name in BOUNDED]
+        histograms = Histograms(state) if bounded_specs else None
         others = self._others(state)
-        histograms_of_others = Areas(others) if area_specs and others is not state else histograms
-        areas: dict[str, Bounded] = {}
-        for spec in area_specs:
+        histograms_of_others = Histograms(others) if bounded_specs and others is not state else histograms
+        bounded: dict[str, Bounded] = {}
+        for spec in bounded_specs:
             used = histograms if self._is_of_classes(spec) else histograms_of_others
             if used is not None:
-                areas[spec.key] = self._area(spec, used)
+                bounded[spec.key] = self._bounded(spec, used)
         counted = _counted(state) or (histograms.samples() if histograms is not None else state.counts, None)
         properties = CountProperties.of(*counted)
         for spec in self.specs:
-            if spec.key in areas:
-                area = areas[spec.key]
-                values = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
+            if spec.key in bounded:
+                value, low, high = bounded[spec.key]
+                values = {"": value} | ({"_low": low, "_high": high} if self.bounds else {})
             else:
                 is_average = spec.name in AVERAGED and not self._is_of_classes(spec)
                 values = {"": self._value(spec, others if is_average else state)}
@@ -131,7 +131,7 @@ class ScoreValues(Values):
                 is_defined = spec.name in (CALIBRATION, "top_k_accuracy", *LOSSES)
                 undefined = self.undefined._replace(fill=None) if is_defined else self.undefined
                 values_by_key |= self._named(spec, ending, undefined.filled(part, properties, is_count=spec.is_count))
-        return values_by_key, areas, counted, histograms
+        return values_by_key, bounded, counted, histograms
 
     def _is_of_classes(self, spec: ScoreValue) -> bool:
         """Whether a value belongs to a class, or to each class, and is not an average over classes."""
@@ -141,7 +141,7 @@ class ScoreValues(Values):
         """The class of a value, as in the functions of scores; None for an average, and for values of each class."""
         if spec.option is not None:
             return None
-        if self._class is not None or spec.name not in AREAS:
+        if self._class is not None or spec.name not in BOUNDED:
             return self._class
         number = None if self.class_names is None else len(self.class_names)
         return 1 if check_average("auto", num_classes=number) == "binary" else None
@@ -164,11 +164,11 @@ class ScoreValues(Values):
         }
         return state._replace(**kept)
 
-    def _area(self, spec: ScoreValue, areas: Areas) -> Bounded:
+    def _bounded(self, spec: ScoreValue, histograms: Histograms) -> Bounded:
         place = self._class_of(spec)
         average = "class" if place is not None else spec.option or "macro"
-        bounded = areas.bounded(spec.name, average, self.undefined.zero_division)
-        return bounded if place is None else Bounded(*(value[..., place] for value in bounded))
+        result = bounded_of(histograms, spec.name, spec.k, average, self.undefined.zero_division)
+        return result if place is None else Bounded(*(value[..., place] for value in result))
 
     def _value(self, spec: ScoreValue, state: ScoreState) -> Array:
         zero_division = self.undefined.zero_division
@@ -244,12 +244,19 @@ class ScoreValues(Values):
         return None if sums is None else float(sums.sum(axis=(-2, -1)).max(initial=0))
 
     def _known(self, state: ScoreState) -> tuple[dict[str, Array], str, Counted]:
-        values, areas, counted, histograms = self._read(state)
-        return values, _odd_scores(state) or wide_bounds(areas, histograms), counted
+        values, bounded, counted, histograms = self._read(state)
+        return values, _odd_scores(state) or wide_bounds(bounded, histograms), counted
+
+
+def bounded_of(histograms: Histograms, name: str, k: int | None, average: str, zero_division: float) -> Bounded:
+    """An area, or a measure of the k highest scores, with its limits."""
+    if name in AT_K:
+        return histograms.at_k(name, k, average, zero_division)
+    return histograms.area(name, average, zero_division)
 
 
 def _counted(state: ScoreState) -> Counted | None:
-    """The smallest array of counts that are all 0 without samples; None if the state has areas alone."""
+    """The smallest array of counts that are all 0 without samples; None if the state has buckets alone."""
     if state.sums.shape[-1]:
         return state.sums[..., 0], None
     if state.calibration.shape[-2]:
@@ -267,8 +274,11 @@ def _odd_scores(state: ScoreState) -> str:
     return ODD_SCORES if is_odd or np.isnan(host_sums).any() else ""
 
 
-def wide_bounds(areas: dict[str, Bounded], histograms: Areas | None) -> str:
-    """A warning about the area with the widest limits; empty if all are narrow, or cannot be read immediately."""
+def wide_bounds(bounded: dict[str, Bounded], histograms: Histograms | None) -> str:
+    """A warning about the measure with the widest limits; empty if all are narrow, or cannot be read immediately.
+
+    Limits of a measure above 1 are compared with its upper limit.
+    """
     if histograms is None:
         return ""
     backend, (samples,) = as_arrays(samples=histograms.samples())
@@ -276,19 +286,19 @@ def wide_bounds(areas: dict[str, Bounded], histograms: Areas | None) -> str:
     if number is None or not np.max(number, initial=0) >= FEW_SAMPLES:
         return ""
     widths = []
-    for name, area in areas.items():
-        backend, arrays = as_arrays(low=area.low, high=area.high)
+    for name, measure in bounded.items():
+        backend, arrays = as_arrays(low=measure.low, high=measure.high)
         low, high = (backend.host_view(x) for x in arrays)
         if low is None or high is None:
             return ""
-        width = np.nan_to_num(np.asarray(high - low), nan=0.0)
+        width = np.nan_to_num(np.asarray((high - low) / np.maximum(high, 1)), nan=0.0)
         at = np.unravel_index(np.argmax(width), width.shape)
         widths.append((float(width[at]), name, float(np.asarray(low)[at]), float(np.asarray(high)[at])))
     width, name, low, high = max(widths, default=(0.0, "", 0.0, 0.0))
     if width <= WIDE:
         return ""
     return (
-        f"{name} treats scores in the same bucket as equal, and the exact area of the scores is between "
+        f"{name} treats scores in the same bucket as equal, and the exact value is between "
         f"{low:.3f} and {high:.3f}. If these scores are equal, the value is exact; if they differ by little, "
         "make the metric with more bits=, or subtract a common offset from the scores; pass rounded probabilities as "
         "logits, with from_logits=True"

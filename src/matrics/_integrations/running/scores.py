@@ -11,7 +11,7 @@ from matrics._counting.labels import refuse_axis_of_one, said, warn_if_either_fi
 from matrics._integrations.running.parts import Arrays, StoredState
 from matrics._integrations.running.recipe import CommonOptions, StateRecipe, plain
 from matrics._integrations.running.samples import of_samples
-from matrics._integrations.running.score_names import checks_thresholds, kept_for, read_names
+from matrics._integrations.running.score_names import checks_thresholds, kept_for, read_names, refuse_weighted
 from matrics._integrations.running.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics._ranking.batches import count_into
 from matrics._ranking.leaves import check_same
@@ -50,6 +50,7 @@ class ScoreRecipe(StateRecipe):
     ) -> None:
         super().__init__(library, **common)
         specs = read_names(metrics, positive, has_classes=num_classes is not None)
+        refuse_weighted(specs, self.decay, self.dtype)
         edges = plain(edges)
         kept = kept_for(specs, bits=bits, edges=edges, num_bins=num_bins)
         self.positive, self.num_classes = checked_positive(positive, num_classes), num_classes

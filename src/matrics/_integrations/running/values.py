@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -10,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from matrics._arrays import Array, as_arrays
+from matrics._arrays import Array, as_arrays, is_compiling
 from matrics._arrays.sizes import check_count
-from matrics._catalogue.naming import check_names, named, scalars, with_dropped
+from matrics._catalogue.naming import by_class, check_names, named, scalars, with_dropped
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import frames_to_the_user
 from matrics._integrations.running.settings import (
@@ -215,9 +216,17 @@ class ConfusionValues(Values):
         return float((host_values[..., :2, :] if isinstance(state, MarginState) else host_values).sum())
 
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
+        known: tuple[str, ...] | None = self.__dict__.get("_names")
+        if known is not None and not is_compiling():
+            pairs = zip(values, self.metrics, strict=True)
+            parts = [by_class(value) if metric.is_classwise else [value] for value, (_, metric) in pairs]
+            return dict(zip(known, itertools.chain(*parts), strict=True))
         metrics = dict(self.metrics)
         keys = map(named, metrics, self.titles, metrics.values())
-        return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
+        result = scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
+        if not is_compiling():
+            self.__dict__["_names"] = tuple(result)  # the names of later values, which are the same
+        return result
 
 
 def on_host(counts: Array, carried: Array | None = None) -> NumPyArray | None:
@@ -238,7 +247,7 @@ def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -
     view = backend.host_view(counts)
     if view is None or not _are_some(view):
         return False
-    return not any(np.isnan(backend.to_numpy(value)).any() for value in values)
+    return not any(np.any(np.isnan(backend.to_numpy(value))) for value in values)
 
 
 def _are_some(counts: Array) -> bool:

@@ -189,7 +189,9 @@ class RunningMetric(torch.nn.Module):
         view = self._recipe.view_of_batch if is_batch else self._recipe.view
         if torch.compiler.is_compiling():
             return self._values.of(view(arrays))
-        named, self._has_warned = reported(view, self._values, arrays, has_warned=self._has_warned)
+        named, has_warned = reported(view, self._values, arrays, has_warned=self._has_warned)
+        if has_warned and not self._has_warned:  # a module takes microseconds to set an attribute
+            self._has_warned = True
         return named
 
     def log_dict(self, *, expected: int | None = None) -> dict[str, float]:

@@ -1,5 +1,5 @@
 "use strict";
-// Sort a table by the column of the button that was pressed; undefined values stay last.
+// Sort a table by the column of the pressed button; undefined values stay last.
 for (const button of document.querySelectorAll("thead button")) {
   button.addEventListener("click", () => {
     const head = button.closest("th"), table = head.closest("table"), body = table.tBodies[0];
@@ -15,13 +15,13 @@ for (const button of document.querySelectorAll("thead button")) {
       if (x === "" || y === "") return (x === "") - (y === "");
       return sign * (isText ? x.localeCompare(y) : Number(x) - Number(y));
     };
-    for (const one of head.parentNode.children) one.removeAttribute("aria-sort");
+    for (const cell of head.parentNode.children) cell.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", order);
     body.append(...[...body.rows].sort(compare));
   });
 }
 
-// Copy tables as text of other programs, and the code of pictures. Without this script there are no buttons.
+// Buttons that copy tables as text, and the code of pictures. Without this script there are no buttons.
 const limitsOf = (cell) => cell.querySelector("small")?.textContent.trim() ?? "";
 const valueOf = (cell) =>
   [...cell.childNodes].filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim();
@@ -37,12 +37,12 @@ const formats = {
   LaTeX: (table) => {
     const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "≈": "$\\approx$", "∞": "$\\infty$" };
     const safe = (cell) => oneLine(cell).replace(/[&%$#_{}]/g, "\\$&").replace(/\\(?![&%$#_{}])|[~^−≈∞]/g, (sign) => signs[sign]);
-    // After the end of a row LaTeX would read [ as an option, and * as another end.
+    // At the start of a row LaTeX would read [ and * as arguments of the row before.
     const rows = rowsOf(table).map((row) => `${row.map(safe).join(" & ").replace(/^[[*]/, "{}$&")} \\\\`);
     const columns = "l" + "r".repeat(table.rows[0].cells.length - 1);
     return [`\\begin{tabular}{${columns}}`, "\\hline", rows[0], "\\hline", ...rows.slice(1), "\\hline", "\\end{tabular}"].join("\n");
   },
-  CSV: (table) => {  // numbers that other programs read as such, with limits in a column of their own
+  CSV: (table) => {  // numbers without signs that other programs cannot read, and limits in a column of their own
     const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);
     const plain = (cell) => {
       const text = oneLine(cell).replace(/ =$/, "");
@@ -57,7 +57,7 @@ const formats = {
 const copy = async (text) => {
   try {
     await navigator.clipboard.writeText(text);
-  } catch {  // in a frame of a notebook, which has no clipboard of its own
+  } catch {  // frames in notebooks have no access to the clipboard
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -84,16 +84,16 @@ for (const frame of document.querySelectorAll(".scroll")) {
   line.append("Copy as ", ...Object.entries(formats).map(([label, text]) => copier(label, `${label}: copy the table`, () => text(table))));
   frame.after(line);
 }
-// Say where a table or a picture goes on beyond the edge, which a phone does not show.
+// A hint above tables and pictures that are wider than the screen, as phones show no scroll bars.
 for (const frame of document.querySelectorAll(".scroll, .card")) {
   const hint = document.createElement("p");
   hint.className = "copy";
-  hint.textContent = "Scroll sideways to see all of it →";
+  hint.textContent = "Scroll sideways to see everything →";
   frame.before(hint);
-  const tell = () => { hint.hidden = frame.scrollWidth <= frame.clientWidth + 2; };
-  frame.closest("details")?.addEventListener("toggle", tell);
-  addEventListener("resize", tell);
-  tell();
+  const update = () => { hint.hidden = frame.scrollWidth <= frame.clientWidth + 2; };
+  frame.closest("details")?.addEventListener("toggle", update);
+  addEventListener("resize", update);
+  update();
 }
 for (const figure of document.querySelectorAll("figure[data-code]")) {
   const line = document.createElement("p");
