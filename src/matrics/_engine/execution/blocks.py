@@ -22,7 +22,7 @@ from matrics._engine.table import Table
 # about thirty times the memory of the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
-# Margins and cells share the cache: with two or three classes, whose margins are large, so many times fewer matrices fit.
+# Margins and cells share the cache: with two or three classes, whose margins are large, fewer matrices fit.
 FEWER_WITH_CELLS = 2
 # For row sums, column sums and the diagonal, cells are read in parts: smaller parts need more calls.
 SWEEP_BYTES = 2 * 1024 * 1024
