@@ -188,6 +188,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests and their modules stay: Python need not look at them again whenever it looks for garbage."""
     global HELD  # noqa: PLW0603
     gc.collect()
+    _give_back()  # what rewriting the tests took
     gc.freeze()
     HELD = _resident()
 
@@ -255,6 +256,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if "torch._dynamo" in sys.modules:
         sys.modules["torch._dynamo"].reset()
     gc.collect()
+    gc.freeze()
     _give_back()
     HELD = _resident()
 

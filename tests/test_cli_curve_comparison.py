@@ -172,3 +172,13 @@ def test_a_prevalence_is_not_that_of_areas_and_losses(command: Any, options: tup
     assert code == 0
     assert "areas and losses: of the samples as they are" in " ".join(shown.split())
     assert "areas and losses" not in command(*ASKED, "--by", "model", *options)[1]
+
+
+def test_the_side_of_scores_that_are_lower_in_the_positive_class(command: Any, tmp_path: Path) -> None:
+    """The remark about an area below 0.5 names the side that is not the chosen one."""
+    rows = [f"{label},{label + k / 10}" for k in range(20) for label in (0, 1)]
+    (tmp_path / "s.csv").write_text("\n".join(["y_true,score", *rows]))
+    asked = ("curve", str(tmp_path / "s.csv"), "--scores", "score", "--metrics", "specificity")
+    lower = command(*asked, "--lower-is-positive")[1]
+    assert "at -inf no sample is predicted as positive" in lower
+    assert "probably higher in the positive class, without --lower-is-positive" in lower

@@ -169,3 +169,14 @@ def test_tables_for_papers(command: Any) -> None:
 )
 def test_refused(command: Any, arguments: tuple[str, ...], message: str) -> None:
     assert message in refused(command, "diagnostic", "p.csv", "--positive", "ill", *arguments)
+
+
+def test_no_p_value_is_zero(command: Any, tmp_path: Path) -> None:
+    """A p-value of 1e-200 is below 0.001 for people, and a number for programs."""
+    y_true = [0, 1] * 600
+    rows = [f"{y},{y},{1 - y}" for y in y_true]
+    (tmp_path / "p.csv").write_text("\n".join(["y_true,a,b", *rows]))
+    asked = ("diagnostic", str(tmp_path / "p.csv"), "--pred", "a", "--pred", "b")
+    line = next(line for line in command(*asked)[1].splitlines() if line.startswith("sensitivity"))
+    assert line.split()[-1] == "<.001"
+    assert 0 < json.loads(command(*asked, "--format", "json")[1])["rows"][0]["p_value"] < 1e-100

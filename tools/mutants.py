@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FILES = 8
 # Modules of other libraries that are imported once, and not for each mutant.
@@ -175,28 +177,38 @@ class Loader(importlib.machinery.SourceFileLoader):
         exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
 
 
+class Report:
+    """A plugin of pytest that writes the names of failed tests to a pipe."""
+
+    def __init__(self, mutant: Mutant, pipe: int) -> None:
+        self.mutant, self.pipe = mutant, pipe
+
+    def pytest_sessionstart(self) -> None:
+        """Before pytest's own finder, too, which takes the modules that are named on its command line."""
+        sys.meta_path.insert(0, Finder(self.mutant))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test."""
+        if report.failed:
+            os.write(self.pipe, report.nodeid.encode())
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be imported."""
+        if report.failed:
+            os.write(self.pipe, f"import of {report.nodeid}".encode())
+
+
 def failure(mutant: Mutant, *options: str, seconds: int) -> str:
     """The first test that fails in a process with the mutant, "" if none does."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        import pytest
-
-        class Report:
-            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-                if report.failed:
-                    os.write(write, report.nodeid.encode())
-
-            def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-                if report.failed:
-                    os.write(write, f"import of {report.nodeid}".encode())
-
         sys.meta_path.insert(0, Finder(mutant))
         with Path(os.devnull).open("w") as quiet:
             os.dup2(quiet.fileno(), 1)
             os.dup2(quiet.fileno(), 2)
         arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", *options, *tests_of(mutant)]
-        status = int(pytest.main(arguments, plugins=[Report()]))
+        status = int(pytest.main(arguments, plugins=[Report(mutant, write)]))
         os._exit(status if status != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
     os.close(write)
     done, end = 0, time.monotonic() + seconds

@@ -24,6 +24,7 @@ __all__ = [
     "plain",
     "rounded",
     "short",
+    "shown_p_value",
     "significant",
     "with_limits",
 ]
@@ -57,6 +58,15 @@ def rounded(value: float, digits: int = 3) -> str:
     if size < 1 - NOISE and float(text) == 1:
         return f"{more}{sign}{f'{1 - unit:.{digits}f}'[1:]}"
     return text if float(text) == 0 else sign + text
+
+
+def shown_p_value(value: float) -> float:
+    """A p-value to be rounded: none is 0, which ``rounded`` takes numbers near 0 for.
+
+    >>> rounded(1e-30), rounded(shown_p_value(1e-30)), rounded(shown_p_value(0.25))
+    ('0.000', '<.001', '0.250')
+    """
+    return max(value, 2 * NOISE)
 
 
 def decimals(value: float, low: float = math.nan, high: float = math.nan, error: float = math.nan) -> int:

@@ -119,6 +119,7 @@ def curve(
 
 
 RECALL = "recall[1]"
+NOT_REVERSED = "area below 0.5, so the score is probably higher in the positive class"
 # What a prevalence does not change, in words.
 OF_SAMPLES = "areas and losses: of the samples as they are"
 AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
@@ -286,7 +287,8 @@ def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
         name: column(part, undefined=reasons[name], measured=measured)
         for name, part, measured in zip(reasons, values.T, run.columns, strict=True)
     }
-    notes += ["at inf no sample is predicted as positive"] * bool(np.isinf(limits).any())
+    end = "-inf" if source.lower_is_positive else "inf"
+    notes += [f"at {end} no sample is predicted as positive"] * bool(np.isinf(limits).any())
     notes += ["shown: where recall reaches round numbers, and the best"] * is_part
     about = {**run.facts, "level": run.level, "seed": run.seed}
     remarks = [] if run.target is None else [OF_SAMPLES]
@@ -320,6 +322,8 @@ def areas_result(run: CurveRun) -> Result:
 
 def _reversed(run: CurveRun, areas: Rows) -> list[str]:
     low = [run.name(k) for k, high in enumerate(areas["roc_auc/high"].values) if high < 0.5]
+    if run.source.lower_is_positive:
+        return [f"{listed(low)}: {NOT_REVERSED}, without --lower-is-positive"] if low else []
     return [f"{listed(low)}: {REVERSED} (--lower-is-positive)"] if low else []
 
 

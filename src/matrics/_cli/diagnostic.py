@@ -24,7 +24,7 @@ from matrics._quoting import quoted
 from matrics._tables.diagnostic_groups import ABOUT_P, OVERALL
 from matrics._tables.paper import as_fraction
 from matrics._uncertainty.arguments import second_class
-from matrics._wording import in_percent, number
+from matrics._wording import in_percent, number, shown_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +211,9 @@ def _result_of_comparison(table: DiagnosticComparison, file: str) -> Result:
         view[f"{name}/numerator"] = column(fractions, title=f"n/N of {name}")
         view[f"{name}/estimate"] = replace(rows[f"{name}/estimate"], title=name)
     view |= _limited("difference", rows, table.level, signs=True)
-    view["p_value"] = replace(rows["p_value"], title="p")
+    view["p_value"] = replace(
+        rows["p_value"], title="p", digits=3, values=[*map(shown_p_value, rows["p_value"].values)]
+    )
     cells = table.joint.tolist()
     facts = {"file": file, "tests": [first, second], "positive": table.positive, "joint": cells, "level": table.level}
     return Result("diagnostic", [f"{file}: {table.title()}"], facts, rows, views=[View(view)])
@@ -242,7 +244,7 @@ def _result_of_groups(table: DiagnosticGroups, file: str, by: tuple[str, ...]) -
         **_limited("estimate", rows, overall.level, signs=True),
     }
     p_values = [
-        f"{name} {number(p)}"
+        f"{name} {number(shown_p_value(p))}"
         for name, p in zip(overall.names, table.p_value.tolist(), strict=True)
         if not math.isnan(p)
     ]

@@ -19,7 +19,7 @@ from matrics._reporting.verdicts import ModelVerdict, ranked
 from matrics._scoring.score import resolve
 from matrics._tables.samples import joined
 from matrics._uncertainty.options import DEFAULT_NUM, check_level
-from matrics._wording import plain
+from matrics._wording import plain, shown_p_value
 
 if TYPE_CHECKING:
     from matrics._catalogue.classes import Classes
@@ -141,7 +141,7 @@ def _view(models: list[str], verdict: ModelVerdict, heading: str) -> View:
         f"{GAP}/high": column_of(verdict.difference_high),
     }
     if verdict.p_value is not None:
-        rows["p"] = column_of(verdict.p_value, "", digits=3)
+        rows["p"] = column_of(np.maximum(verdict.p_value, shown_p_value(0.0)), "", digits=3)
     if verdict.probability_best is not None:
         rows["P(best)"] = column_of(verdict.probability_best, digits=2)
     return View(rows, below=[_remark(models, verdict, order)])

@@ -27,7 +27,7 @@ from matrics._tables.diagnostic_pair import binary_codes
 from matrics._tables.diagnostic_results import DiagnosticTable
 from matrics._tables.paper import PaperResult, PaperTable, in_columns
 from matrics._uncertainty.options import check_level
-from matrics._wording import in_percent, rounded
+from matrics._wording import in_percent, rounded, shown_p_value
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticGroups", "diagnostic_groups"]
@@ -104,7 +104,7 @@ class DiagnosticGroups(PaperResult):
         for name in names:
             k = self.overall.names.index(name)
             p_value = self.p_value[k]
-            text = "" if math.isnan(p_value) else rounded(float(p_value))
+            text = "" if math.isnan(p_value) else rounded(shown_p_value(float(p_value)))
             for position, group in enumerate((*self.groups, OVERALL)):
                 _, counts, value, limits, _ = cells[position][k]
                 rows.append([name if position == 0 else "", group, counts, value, limits, text if not position else ""])

@@ -18,7 +18,7 @@ from matrics._tables.vocabularies import two_names
 from matrics._uncertainty.compare import compare_paired
 from matrics._uncertainty.joint import mcnemar
 from matrics._uncertainty.options import check_level
-from matrics._wording import in_percent, rounded
+from matrics._wording import in_percent, rounded, shown_p_value
 from matrics.typing import ArrayLike, NumPyArray
 
 __all__ = ["DiagnosticComparison", "binary_codes", "diagnostic_comparison"]
@@ -104,7 +104,7 @@ class DiagnosticComparison(PaperResult):
             numbers = (self.difference, self.low, self.high, self.standard_error)
             cells += as_number(*(values[k].item() for values in numbers))
             p_value = self.p_value[k].item()
-            rows.append([name, *cells, "" if math.isnan(p_value) else rounded(p_value)])
+            rows.append([name, *cells, "" if math.isnan(p_value) else rounded(shown_p_value(p_value))])
         return rows
 
 

@@ -22,6 +22,8 @@ from matrics._engine.table import Table
 # about thirty times the memory of the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
+# Margins and cells share the cache: with two or three classes, whose margins are large, fewer matrices fit.
+FEWER_WITH_CELLS = 2
 # For row sums, column sums and the diagonal, cells are read in parts: smaller parts need more calls.
 SWEEP_BYTES = 2 * 1024 * 1024
 # The check for integer-valued cells needs as much memory as the cells, so it is done in parts.
@@ -50,10 +52,11 @@ def score_blocks(
     larger = LARGER_IN_THREADS if threads > 1 else 1
     margin = larger * MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
-    size = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
-    if len(stack) <= size:
+    largest = max(smallest, min(larger * CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    if len(stack) <= largest:  # two blocks would have more overhead
         results, invalid_positions = _score_single_block(stack, functions, zero_division, dtype)
     else:
+        size = max(smallest, min(largest, margin // FEWER_WITH_CELLS))
         sizes = _Sizes(size, smallest, margin, threads, larger * CHECK_BYTES // dtype.itemsize, dtype)
         results, invalid_positions = _ManyBlocks(stack, functions, zero_division, sizes).scored()
     # [()] makes the result of a single matrix a NumPy scalar, as in NumPy's reductions.

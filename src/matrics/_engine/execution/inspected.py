@@ -155,7 +155,7 @@ class InspectedTable(Table):
 
     @margin
     def _true_everywhere(self) -> Array:
-        return self.xp.ones((), dtype=self.xp.bool, device=self.cells.device)
+        return self.xp.asarray(True, device=self.cells.device)
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Safe``."""
