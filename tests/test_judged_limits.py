@@ -235,7 +235,7 @@ def test_wrong_options(options: dict[str, Any], words: str) -> None:
 def test_wrong_input_of_the_others() -> None:
     counts = counts_of(2, 200, 100)
     true, judge, pred = labels(2, 200)
-    with pytest.raises(TypeError, match="which do not say on which samples the models differ"):
+    with pytest.raises(TypeError, match="which do not contain the samples on which the models differ"):
         matrics.judged.compare(counts, counts, "mcc", y_true=true, y_judge=judge, num_classes=2)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected exactly one of half_width= and difference=, got neither"):
         matrics.judged.labels_needed(counts, "mcc")

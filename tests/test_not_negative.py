@@ -185,7 +185,7 @@ def test_wilsons_limits_of_a_class_do_not_depend_on_the_other_one():
 def test_a_budget_says_which_rows_it_is_about(command):
     asked = ("threshold", "gaps.csv", "--scores", "score", *POSITIVE, "--metric", "recall", "--num", "0")
     asked += ("--missing", "drop", "--subject-to")
-    line = "predicted_positives of ill <= 50: of the 83 samples with a label and a score; 6 rows are left out of it"
+    line = "predicted_positives of ill <= 50: of the 83 samples with a label and a score; 6 rows are left out"
     assert line in command(*asked, "predicted_positives<=50")[1]
     found = json.loads(command(*asked, "predicted_positives<=50", "--format", "json")[1])
     assert line in json.dumps(found)

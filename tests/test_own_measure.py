@@ -755,7 +755,7 @@ def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeyp
     assert "0.919" in out
     assert "0.850" in out
     code, out, _ = command("metrics", "own", "--plugin", "plugged_in")
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["shared", "plain"]
+    assert [line.split()[0] for line in out.splitlines()[4:]] == ["shared", "plain"]
     code, out, err = command("score", "cm.csv", "--plugin", "plugged_out")
     assert (code, err) == (
         2,

@@ -15,6 +15,9 @@ Array = Any
 #: Texts of dates, months, quarters and weeks whose alphabetical order is that of time: 2026-01, 2026-Q1, 2026-W05.
 PERIOD = r"^\d{4}(-\d{2}(-\d{2})?|-?Q[1-4]|-?W\d{2})$"
 
+#: The number of names that are compared with this pattern, as names of many matrices are read on demand.
+NAMES_CHECKED = 1000
+
 
 @dataclass(frozen=True)
 class Key:
@@ -69,7 +72,8 @@ class Keyed:
         values = self.keys[0].values if self.keys else None
         if values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
             return True
-        return len(values) > 0 and bool(pc.all(pc.match_substring_regex(values, PERIOD), min_count=0).as_py())
+        first = self.columns(0, min(self.count, NAMES_CHECKED))[self.keys[0].name]
+        return len(first) > 0 and bool(pc.all(pc.match_substring_regex(first, PERIOD), min_count=0).as_py())
 
     @property
     def heading(self) -> str:

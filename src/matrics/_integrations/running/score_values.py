@@ -298,7 +298,7 @@ def wide_bounds(bounded: dict[str, Bounded], histograms: Histograms | None) -> s
     if width <= WIDE:
         return ""
     return (
-        f"{name} treats scores in the same bucket as equal, and the exact value is between "
+        f"{name} treats scores in the same bucket as equal, and the exact value for these scores is between "
         f"{low:.3f} and {high:.3f}. If these scores are equal, the value is exact; if they differ by little, "
         "make the metric with more bits=, or subtract a common offset from the scores; pass rounded probabilities as "
         "logits, with from_logits=True"
