@@ -435,3 +435,48 @@ def test_groups_that_are_periods_are_in_the_order_of_time(command: Any, tmp_path
     order = [line.split()[0] for line in shown.splitlines() if line.split() and line.split()[0] in groups]
     assert order == (sorted(groups) if groups in PERIODS else groups)
     assert ("best first" in shown) == (groups not in PERIODS)
+
+
+@pytest.mark.parametrize("name", ["score", "interval"])
+@pytest.mark.parametrize(
+    ("sort", "expected"), [("mcc", "acb"), ("cen", "bac"), ("recall", "acb"), ("specificity of class 1", "bac")]
+)
+def test_sort_names_the_measure_that_orders_the_rows(
+    command: Any, tmp_path: Path, name: str, sort: str, expected: str
+) -> None:
+    """Of three groups with MCC 0.58, undefined and -0.5; CEN is better when lower: 0.49, 0.39 and 1."""
+    counts = {"a": [[1, 1], [0, 2]], "b": [[2, 0], [1, 0]], "c": [[0, 1], [1, 1]]}
+    rows = [
+        f"{group},{true},{pred}"
+        for group, matrix in counts.items()
+        for true in range(2)
+        for pred in range(2)
+        for _ in range(matrix[true][pred])
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["group,y_true,y_pred", *rows]))
+    arguments = (name, "x.csv", "--by", "group", "--metrics", "accuracy,mcc,cen,recall,specificity", "--sort", sort)
+    code, out, error = command(*arguments, "--format", "json")
+    assert (code, error) == (0, "")
+    result = json.loads(out)
+    assert "".join(row["group"] for row in result["rows"]) == expected
+    assert result["remarks"] == [f"sorted by {sort.replace('recall', 'recall of class 1')}, best first"]
+    table = command(*arguments, "--format", "csv")[1].splitlines()[1:]
+    assert "".join(line[0] for line in table) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--sort", "mcc"), "expected several matrices with it, got a single matrix"),
+        (("--by", "group", "--sort", "f1"), "expected a measure of the result (accuracy and mcc), got 'f1'"),
+        (("--by", "group", "--sort", "mcc", "--output", "a.parquet"), "expected a table, json, csv, markdown or latex"),
+        (("--by", "row", "--sort", "mcc"), "expected at most 40 matrices in a table, got 50 matrices: choose --format"),
+    ],
+    ids=str,
+)
+def test_nothing_to_sort(command: Any, tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
+    rows = [f"{k},{k % 3},{k % 2},{k % 5 % 2}" for k in range(50)]
+    (tmp_path / "x.csv").write_text("\n".join(["row,group,y_true,y_pred", *rows]))
+    code, out, error = command("score", "x.csv", "--metrics", "accuracy,mcc", *arguments)
+    assert (code, out) == (2, "")
+    assert f"matrics: --sort: {expected}" in error

@@ -83,6 +83,7 @@ VALUES = {
     "correction": "none",
     "format": "csv",
     "lower-is-positive": None,
+    "sort": "mcc",
 }
 # Values of single commands.
 OF_COMMANDS = {

@@ -70,6 +70,7 @@ def interval(
     num: options.Num = None,
     seed: options.Seed = None,
     zero_division: options.ZeroDivision = "nan",
+    sort: options.Sort = None,
     format_: options.Format = None,
     output: options.Output = None,
     workers: options.Workers = None,
@@ -87,6 +88,7 @@ def interval(
     if judging.judge is not None:
         request.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
         unused = {"clusters": clusters, "prevalence": prevalence, "scheme": scheme, "num": num, "seed": seed}
+        unused["sort"] = sort
         options.refuse("no such option with --judge", unused)
         rows = read_judged([path], request.names(), judging, has_pred=data.pred is not None)
         judged = JudgedIntervals(rows, metrics, level=options.read_number("level", level), zero=zero, method=method)
@@ -114,7 +116,7 @@ def interval(
         )
         if is_log(path):
             warn_of_single_class(run)
-        deliver(run, work, delivery, positive=data.positive)
+        deliver(run, work, delivery, sort=sort, positive=data.positive)
 
 
 # The parts of an interval, in this order along the last axis, and the suffixes of their columns in a file.
@@ -231,6 +233,10 @@ class IntervalRun(MatrixRun):
             )
             for (name, ending, measured), part in zip(names, self.outputs(values).values(), strict=True)
         }
+
+    def estimates(self, values: Array) -> Array:
+        """The values of the measures without their limits: (rows, columns)."""
+        return values[..., ESTIMATE]
 
     def summarised(self, values: Array) -> Array:
         """How wide each interval is: (rows, columns)."""

@@ -16,8 +16,10 @@ from matrics._cli.blocks import BlockResult, in_order, joined
 from matrics._cli.results import Measured, Result, Rows, column, keys_of, layouts, refuse_same
 from matrics._cli.screen import show, show_statuses, show_tables
 from matrics._cli.writers import open_console
+from matrics._errors import ArgumentError
 from matrics._files.outputs.destination import check_output
 from matrics._files.outputs.whole import table_of, whole_output
+from matrics._quoting import quoted
 from matrics._scoring.fairness import disparity as disparity_of
 from matrics._wording import counted, listed
 
@@ -50,13 +52,16 @@ def deliver(
     delivery: Delivery,
     *,
     disparity: bool = False,
+    sort: str | None = None,
     positive: str | None = None,
     library: str | None = None,
 ) -> None:
     """Write all results to a file, or show them as a table or, for many matrices, as a summary.
 
-    ``library`` is the array library whose version matters in addition to that of NumPy.
+    ``sort`` is the measure by which matrices are sorted, and ``library`` the array library whose version matters in
+    addition to that of NumPy.
     """
+    column = None if sort is None else _column_of(run, sort, work, delivery)
     if work is not None:
         _write(run, work, disparity=disparity)
         return
@@ -73,6 +78,9 @@ def deliver(
     values = every.values[rows]
     if disparity:
         summary.add(0, values)
+    if column is not None:
+        order = run.columns[column].order(run.estimates(values)[:, column].tolist())
+        rows, values = rows[order], values[order]
 
     def result() -> Result:
         keys = {name: of_all.take(rows) for name, of_all in run.source.columns(0, run.source.count).items()}
@@ -84,10 +92,33 @@ def deliver(
         return Result(
             *(run.command, run.titles, facts, cells, run.measures, tables),
             libraries=libraries,
-            ordered=run.source.in_order,
+            ordered=run.source.in_order or column is not None,
+            remarks=[] if column is None else [run.columns[column].sorting],
         )
 
     delivery.write(result)
+
+
+def _column_of(run: Run, sort: str, work: Output | None, delivery: Delivery) -> int:
+    """The column of the measure by which the matrices are sorted; raises if there is nothing to sort."""
+    labels = [column.label for column in run.columns]
+    single = {text: about["columns"] for about in run.measures for text in (about["name"], about["spec"])}
+    label = single[sort][0] if len(single.get(sort, ())) == 1 else sort
+    if label not in labels:
+        raise ArgumentError(
+            "sort", f"expected a measure of the result ({listed(labels)}), got {quoted(sort)}: see --metrics"
+        )
+    if run.source.count < 2:
+        raise ArgumentError("sort", "expected several matrices with it, got a single matrix")
+    if work is not None:
+        raise ArgumentError("sort", f"expected a table, json, csv, markdown or latex, got {work.destination.path}")
+    if delivery.is_table and run.source.count > MOST_ROWS:
+        raise ArgumentError(
+            "sort",
+            f"expected at most {MOST_ROWS} matrices in a table, got {counted(run.source.count, 'matrix')}: choose "
+            "--format csv",
+        )
+    return labels.index(label)
 
 
 def _summarised(run: Run, summary: Summary, *, disparity: bool) -> Result:

@@ -133,6 +133,14 @@ PredColumns = Annotated[
     ),
 ]
 Rows = Annotated[str | None, option("true|pred", "The classes in the rows of matrices.", default="true")]
+Sort = Annotated[
+    str | None,
+    option(
+        "MEASURE",
+        "The measure by which the matrices are sorted, best first.",
+        default="the first measure for groups with names; no sorting for numbers, periods and stacks",
+    ),
+]
 ZeroDivision = Annotated[str, option("NUMBER", "The value of an undefined measure (0/0).", default="undefined")]
 Level = Annotated[str, option("NUMBER", "The probability that the limits contain the true value.")]
 LEVEL = "0.95"

@@ -34,6 +34,16 @@ class Measured:
     range: str
     higher_is_better: bool | None
 
+    def order(self, values: Iterable[float]) -> list[int]:
+        """The positions of the values, the best first; undefined values are last, as NaN is in NumPy."""
+        key = np.asarray(list(values))
+        return np.argsort(-key if self.higher_is_better else key, stable=True).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def sorting(self) -> str:
+        """The remark on rows in this order."""
+        return f"sorted by {plain(self.label)}, {'lowest' if self.higher_is_better is None else 'best'} first"
+
 
 @dataclass(frozen=True)
 class Column:
@@ -290,7 +300,4 @@ def sorted_rows(rows: Rows) -> tuple[list[int], str]:
     name, part = next(((name, part) for name, part in rows.items() if part.measured is not None), ("", None))
     if part is None or part.measured is None or part.measured.higher_is_better is None:
         return list(range(len(next(iter(rows.values())).values))), ""
-    values = np.asarray(list(map(_float, part.values)))
-    # Undefined values come last, as NaN does in NumPy.
-    order = np.argsort(-values if part.measured.higher_is_better else values, stable=True)
-    return order.tolist(), f"sorted by {plain(part.title or name)}, best first"
+    return part.measured.order(map(_float, part.values)), f"sorted by {plain(part.title or name)}, best first"

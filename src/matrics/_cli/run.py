@@ -130,6 +130,10 @@ class Run:
             for (name, part), measured in zip(self.outputs(values).items(), self.columns, strict=True)
         }
 
+    def estimates(self, values: Array) -> Array:
+        """The values of the measures without their limits: (rows, columns)."""
+        return values
+
     def summarised(self, values: Array) -> Array:
         """The numbers of which a summary has quantiles: (rows, columns)."""
         return values

@@ -73,6 +73,7 @@ def score(
     disparity: Annotated[
         bool, options.flag("Also show the differences between the groups of --by.", "--disparity")
     ] = False,
+    sort: options.Sort = None,
     format_: options.Format = None,
     output: options.Output = None,
     workers: options.Workers = None,
@@ -106,6 +107,7 @@ def score(
             work,
             delivery,
             disparity=disparity,
+            sort=sort,
             positive=None if scores and threshold is not None else data.positive,
             library=backend if backend in ("torch", "jax") else None,
         )
