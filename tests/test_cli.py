@@ -451,9 +451,9 @@ WRONG = {
     "missing file": (lambda: None, ["x.npy"], "x.npy: No such file"),
     "directory": (folder, ["x.npy"], "expected a file, got a directory"),
     "unknown suffix": (
-        text("x.txt", "1"),
-        ["x.txt"],
-        ".npy, .npz, .parquet, .csv, .tsv, .csv.gz, .tsv.gz, .csv.bz2, .tsv.bz2, .csv.zst, .tsv.zst, ",
+        text("x.dat", "1"),
+        ["x.dat"],
+        ".npy, .npz, .parquet, .csv, .tsv, .txt, .csv.gz, .tsv.gz, .txt.gz, .csv.bz2, .tsv.bz2, .txt.bz2, .csv.zst, ",
     ),
     "no suffix": (text("x", "1"), ["x"], "got no suffix"),
     "empty npy": (text("x.npy", ""), ["x.npy"], "numpy.save"),

@@ -70,16 +70,17 @@ def test_lines_of_messages(command: Any) -> None:
     assert "t.csv: line 4: expected a number" in refused(command, "curve", "t.csv", "--scores", "score")
 
 
-def test_numpy_savetxt(command: Any) -> None:
+@pytest.mark.parametrize("end", ["csv", "txt", "txt.gz"])
+def test_numpy_savetxt(command: Any, end: str) -> None:
     """A matrix with blanks and a comment, and labels whose header NumPy writes as a comment."""
-    np.savetxt("m.csv", COUNTS, header="three days of work")
-    code, out, err = command("score", "m.csv", "--metrics", "accuracy", "--format", "json")
+    np.savetxt(f"m.{end}", COUNTS, header="three days of work")
+    code, out, err = command("score", f"m.{end}", "--metrics", "accuracy", "--format", "json")
     assert code == 0, err
     assert json.loads(out)["rows"] == [{"accuracy": 0.8}]
     labels = np.asarray(ROWS)[:, :2].astype(int)
     for delimiter in (" ", ",", "\t"):
-        np.savetxt("l.csv", labels, fmt="%d", delimiter=delimiter, header=delimiter.join(["y_true", "y_pred"]))
-        assert counts(command, "l.csv") == COUNTS
+        np.savetxt(f"l.{end}", labels, fmt="%d", delimiter=delimiter, header=delimiter.join(["y_true", "y_pred"]))
+        assert counts(command, f"l.{end}") == COUNTS
 
 
 def test_no_comments_below_the_header(command: Any) -> None:

@@ -218,6 +218,15 @@ def test_the_number_of_samples_that_decides_on_an_area(scored: Any) -> None:
     assert matrics.gate(np.tile(true, times), f"roc_auc >= {bound}", y_score=np.tile(score, times)).verdict == "pass"
 
 
+def test_no_number_of_samples_decides_on_the_k_highest_scores(scored: Any) -> None:
+    """A larger set has as many samples among them."""
+    value = float(matrics.ranking.precision_at_k(scored["y_true"], scored["score"], 20))
+    row = matrics.gate(scored["y_true"], f"precision_at_k(k=20) >= {value - 0.01}", y_score=scored["score"])
+    assert row.verdict == "undecided"
+    assert row.requirements[0].needed is None
+    assert "no number of samples like these would decide" in str(row)
+
+
 def test_scores_of_three_classes() -> None:
     true = np.arange(300) % 3
     score = RANDOM.dirichlet([1, 1, 1], 300) + 0.5 * np.eye(3)[true]

@@ -12,6 +12,7 @@ __all__ = [
     "capital",
     "counted",
     "decimals",
+    "error_text",
     "distinct",
     "exact",
     "in_percent",
@@ -135,6 +136,15 @@ def number(value: float, digits: int | None = None, *, undefined: str = UNDEFINE
     size = abs(value)
     places = decimals(value) if digits is None else digits
     return rounded(value, places) if size < 1000 else f"{value:,.0f}" if size < 1e15 else f"{value:.4g}"
+
+
+def error_text(error: float) -> str:
+    """A standard error, with the decimal places that it justifies if it is above 1.
+
+    >>> error_text(0.0123), error_text(12.3456), error_text(434.778)
+    ('0.012', '12.3', '435')
+    """
+    return number(error, decimals(error, error=error) if error > 1 else None)
 
 
 def with_limits(value: float, low: float, high: float, error: float = math.nan) -> tuple[str, str, str]:

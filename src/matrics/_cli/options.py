@@ -40,7 +40,7 @@ FilePath = Annotated[
         "Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
         "Labels: .parquet, text or .jsonl with the columns y_true and y_pred, a directory or a pattern of such files, "
         "or counts of matrics count. "
-        "Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input). Sheets: .xlsx. "
+        "Text: .csv, .tsv, .txt, compressed (.gz, .bz2, .zst) or not, or - (standard input). Sheets: .xlsx. "
         "Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]
@@ -48,7 +48,7 @@ LabelsPath = Annotated[
     Path,
     argument(
         "Labels, row by row: .parquet, text or .jsonl with the columns y_true and y_pred, or a directory or a "
-        "pattern of such files. Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input). "
+        "pattern of such files. Text: .csv, .tsv, .txt, compressed (.gz, .bz2, .zst) or not, or - (standard input). "
         "Sheets: .xlsx. Logs of evaluations of language models: .eval, .json, .jsonl."
     ),
 ]

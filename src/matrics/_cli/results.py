@@ -17,7 +17,7 @@ from matrics._errors import ArgumentError
 from matrics._files.keys import text_of
 from matrics._quoting import first_twice, quoted
 from matrics._wording import UNDEFINED as DASH
-from matrics._wording import number, plain, with_limits
+from matrics._wording import error_text, number, plain, with_limits
 
 Array = Any
 
@@ -211,7 +211,8 @@ def _upright(rows: Rows) -> Layout:
     columns = [Cells("value", [part.texts[0] for part in cells], statuses=statuses)]
     errors = [rows.get(name + ERROR) for name in shown]
     if any(part is not None and not math.isnan(part.values[0]) for part in errors):
-        columns.append(Cells("standard error", [("" if part is None else number(part.values[0]),) for part in errors]))
+        texts = ["" if part is None else error_text(part.values[0]) for part in errors]
+        columns.append(Cells("standard error", [(text,) for text in texts]))
     ranges = ["" if (part := rows[name].measured) is None else part.range for name in shown]
     columns.append(Cells("range", [(text,) for text in ranges], is_number=False))
     return Layout("", [Cells("measure", [(part.heading,) for part in cells], is_number=False)], columns)

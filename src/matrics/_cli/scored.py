@@ -33,7 +33,7 @@ FilePath = Annotated[
     Path,
     options.argument(
         "Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
-        "Text: .csv, .tsv, compressed (.gz, .bz2, .zst) or not, or - (standard input)."
+        "Text: .csv, .tsv, .txt, compressed (.gz, .bz2, .zst) or not, or - (standard input)."
     ),
 ]
 

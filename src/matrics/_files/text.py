@@ -33,8 +33,8 @@ from matrics._tables.vocabularies import stands_for_missing
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
 STDIN = Path("-")
-TEXTS = tuple(f"{end}{compression}" for compression in ("", *COMPRESSIONS) for end in (".csv", ".tsv"))
-SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
+TEXTS = tuple(f"{end}{compression}" for compression in ("", *COMPRESSIONS) for end in (".csv", ".tsv", ".txt"))
+SEPARATORS = {".csv": ",;\t", ".tsv": "\t", ".txt": ",;\t"}
 BLANK = " "  # the separator of numpy.savetxt
 COMMENT = "#"
 BLOCK_BYTES = 2**22

@@ -159,6 +159,8 @@ def deciding_samples(
     if evidence.labels is not None:
         return _deciding_labels(requirement, limits, distance, evidence, options)
     if requirement.is_of_scores and evidence.scores is not None:
+        if requirement.metric.named.option == "k":  # more samples do not add to the k highest scores
+            return None
         return deciding_number(limits, distance, evidence.scores.number)
     now = evidence.compared if requirement.is_relative else evidence.samples
     if evidence.clusters is not None:
