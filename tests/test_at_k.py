@@ -11,6 +11,9 @@ import pytest
 
 import matrics
 from matrics import ranking
+from matrics._ranking.inference.names import read_measures
+from matrics._ranking.inference.replicates import curves_of, values_of
+from matrics._ranking.inference.samples import Samples
 
 RANDOM = np.random.default_rng(0)
 NAMES = ("precision_at_k", "recall_at_k", "lift_at_k")
@@ -128,6 +131,29 @@ def test_estimates_are_those_of_the_functions() -> None:
         assert found[name].estimate == pytest.approx(value, rel=1e-12), name
         assert found[name].low < value < found[name].high
         assert found[name].status == 0
+
+
+@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift_at_k"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_replicates_are_values_of_repeated_samples(name: str, *, ties: bool) -> None:
+    """Of the first part of a large set, and of the whole set where that part is drawn too rarely."""
+    rng = np.random.default_rng(0)
+    number, k = 2000, 40
+    y_true = (rng.random(number) < 0.3).astype(int)
+    y_score = rng.integers(0, 500, number) / 500 if ties else rng.random(number)
+    weights = rng.poisson(1, (8, number)).astype(float)
+    (only,) = Samples.of(y_true, y_score, None, None, None, "interval").elements()
+    (measure,) = read_measures(f"{name}(k={k})", are_probabilities=True).values()
+    curves = curves_of(only, [measure])
+    for row in (slice(0, 7), slice(7, 8)):
+        if row.start == 7:
+            weights[7, np.argsort(-y_score)[:300]] = 0
+        (values,) = values_of(curves, [measure], [None], weights[row], is_mean=False)
+        expected = [
+            getattr(ranking, name)(np.repeat(y_true, times), np.repeat(y_score, times), k)
+            for times in weights[row].astype(int)
+        ]
+        assert values[:, 0, 0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_precision_at_k_has_about_wilsons_limits() -> None:

@@ -100,6 +100,9 @@ def _of_curves(curves: Curves, measure: ScoreMeasure, weights: Array, *, is_mean
 
 def _of_curve(curve: _Curve, measure: ScoreMeasure, weights: Array) -> Array:
     """The measure of a curve in every replicate, (R,)."""
+    highest = _highest(curve, measure.at, weights) if measure.option == "k" else None
+    if highest is not None:
+        return _at_point(measure, *highest)
     ranked_weights = weights[:, curve.order]
     counts = []
     for weights_of_class in (ranked_weights * curve.positive, ranked_weights * ~curve.positive):
@@ -120,6 +123,34 @@ def _of_curve(curve: _Curve, measure: ScoreMeasure, weights: Array) -> Array:
         size = tp[:, 1:] + fp[:, 1:]
         return np.vecdot(np.diff(tp), tp[:, 1:] / np.where(size > 0, size, 1)) / positives
     return _at_point(measure, tp, fp)
+
+
+def _highest(curve: _Curve, k: float, weights: Array) -> tuple[Array, Array] | None:
+    """The true and false positives (R, T + 1) of the highest scores, with all other samples as a single step.
+
+    The k-th sample is nearly always among the first samples that are read here, a small part of a large set. None if it
+    is not in some replicate, or if the set is small.
+    """
+    least = k + 10 * math.sqrt(k) + 20
+    place = np.searchsorted(curve.starts, least)
+    if place == curve.starts.size:
+        return None
+    end, starts = curve.starts[place], curve.starts[:place]
+    ranked_weights = weights[:, curve.order[:end]]
+    if ranked_weights.sum(-1).min() < k:
+        return None
+    labels = np.empty(curve.order.size)
+    labels[curve.order] = curve.positive
+    of_positive = weights @ labels
+    counts = []
+    for is_of_class, total in (
+        (curve.positive[:end], of_positive),
+        (~curve.positive[:end], weights.sum(-1) - of_positive),
+    ):
+        sums = np.cumsum(np.add.reduceat(ranked_weights * is_of_class, starts, axis=-1), axis=-1)
+        counts.append(np.concatenate([np.zeros((len(weights), 1)), sums, total[:, None]], axis=-1))
+    tp, fp = counts
+    return tp, fp
 
 
 def _at_point(measure: ScoreMeasure, tp: Array, fp: Array) -> Array:
