@@ -16,6 +16,7 @@ import numpy as np
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
+from matrics._extras import requires
 from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.calls import are_labels, call_of, table_of_models
@@ -386,17 +387,13 @@ def _read_file(path: Path, columns: ReportColumns) -> FileData:
 def _check_packages() -> None:
     """Raise an error if a package is missing, before anything is computed."""
     for name in ("jinja2", "matplotlib", "scipy"):
-        try:
+        with requires(name, "report"):
             importlib.import_module(name)
-        except ImportError as error:
-            raise ImportError(f'reports need {name}: python -m pip install "matrics[report]"') from error
 
 
 def _columns(y_score: Any) -> dict[Any, Hashable]:
-    if y_score is None:
-        return {}
-    if isinstance(y_score, Mapping):
-        if not y_score:
-            raise ArgumentError("y_score", "expected at least one column, got an empty mapping")
-        return dict(y_score)
-    return {None: y_score}
+    if not isinstance(y_score, Mapping):
+        return {} if y_score is None else {None: y_score}
+    if not y_score:
+        raise ArgumentError("y_score", "expected at least one column, got an empty mapping")
+    return dict(y_score)
