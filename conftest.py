@@ -42,30 +42,24 @@ import pytest  # noqa: E402
 
 # Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
-    "src/matrics/_cli": ["typer"],
-    "src/matrics/_counting/triton.py": ["triton"],
-    "src/matrics/_engine/eigenvalues/operator.py": ["torch"],
-    "src/matrics/_engine/eigenvalues/triton.py": ["triton"],
-    "src/matrics/_integrations/captured.py": ["torch"],
     "src/matrics/_integrations/dask": ["dask", "pandas"],
-    "src/matrics/_integrations/flax.py": ["flax"],
-    "src/matrics/_integrations/guarded.py": ["torch"],
     "src/matrics/_integrations/sklearn.py": ["sklearn"],
     "src/matrics/_integrations/sklearn_folds.py": ["sklearn"],
-    "src/matrics/_integrations/sklearn_labels.py": ["sklearn"],
-    "src/matrics/_integrations/sklearn_scorer.py": ["sklearn"],
-    "src/matrics/_integrations/torch.py": ["torch"],
-    "src/matrics/_integrations/torchmetrics.py": ["torch", "torchmetrics"],
-    "src/matrics/_integrations/transformers.py": ["torch"],
     "src/matrics/_integrations/xarray.py": ["xarray"],
     "src/matrics/_integrations/xarray_counts.py": ["xarray"],
-    "src/matrics/_integrations/xarray_dimensions.py": ["xarray"],
     "src/matrics/_plot": ["matplotlib"],
     "src/matrics/_reporting": ["jinja2", "matplotlib", "scipy"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
 # Modules that tests import have no examples, and importing them for nothing takes seconds.
 collect_ignore += [str(path) for path in Path(__file__).parent.glob("tests/*.py") if not path.name.startswith("test_")]
+
+# A module without examples need not be imported. tests/test_adapter_examples.py runs the examples of the package, all
+# names of which pytest would read, and those of PyTorch and JAX, as only the process that runs them should import both.
+FOLDER = Path(__file__).parent / "src/matrics"
+APART = ("flax/metrics.py", "torch/metrics.py", "torchmetrics/metrics.py", "transformers.py")
+collect_ignore += [str(FOLDER / "__init__.py"), *(str(FOLDER / "_integrations" / name) for name in APART)]
+collect_ignore += [str(path) for path in FOLDER.glob("**/*.py") if ">>>" not in path.read_text("utf-8")]
 
 # They run where the pages are built, and have no examples.
 collect_ignore_glob = ["docs/*.py"]
@@ -150,6 +144,7 @@ def library_of(item: pytest.Item) -> str:
     elif isinstance(item, pytest.Function):
         code = item.function.__code__
         names |= {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and " " not in text)}
+    names |= {name for name in LIBRARIES if name in vars(getattr(item, "module", None) or object)}
     needs = [any(re.match(pattern, name) for name in names) for pattern in ("torch|lightning", "jax|flax|nnx")]
     return "both" if all(needs) else LIBRARIES[needs.index(True)] if any(needs) else ""
 

@@ -7,33 +7,40 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lazily import LazyModule, lazily
 
-torch = pytest.importorskip("torch")
-
-from matrics.torch import ConfusionMetric, MarginMetric, MultilabelMetric, ScoreMetric  # noqa: E402
-
+torch = lazily("torch")
+metrics_of = LazyModule("matrics.torch")
 RANDOM = np.random.default_rng(16)
 NUMBER, PROCESSES, BATCH = 797, 2, 64
-TRUE = torch.from_numpy(RANDOM.integers(0, 3, NUMBER))
-SCORES = torch.from_numpy(RANDOM.dirichlet(np.ones(3), NUMBER))
-MANY = torch.from_numpy(RANDOM.integers(0, 2, (NUMBER, 4)))
-OF_MANY = torch.from_numpy(RANDOM.random((NUMBER, 4)))
+ARRAYS = {
+    "TRUE": RANDOM.integers(0, 3, NUMBER),
+    "SCORES": RANDOM.dirichlet(np.ones(3), NUMBER),
+    "MANY": RANDOM.integers(0, 2, (NUMBER, 4)),
+    "OF_MANY": RANDOM.random((NUMBER, 4)),
+}
 
 METRICS: dict[str, Any] = {
-    "cells": lambda: ConfusionMetric(3, "mcc"),
-    "margins": lambda: MarginMetric(3, "f1"),
-    "areas": lambda: ScoreMetric(3, "roc_auc", bits=12),
-    "calibration": lambda: ScoreMetric(3, "ece:class_wise"),
-    "losses": lambda: ScoreMetric(3, "log_loss, roc_auc", bits=12),
-    "thresholds": lambda: ScoreMetric(3, "recall@0.5"),
-    "labels": lambda: MultilabelMetric(4, "f1"),
-    "whole samples": lambda: MultilabelMetric(4, "subset_accuracy"),
-    "areas of labels": lambda: MultilabelMetric(4, "roc_auc", bits=12),
+    "cells": lambda: metrics_of.ConfusionMetric(3, "mcc"),
+    "margins": lambda: metrics_of.MarginMetric(3, "f1"),
+    "areas": lambda: metrics_of.ScoreMetric(3, "roc_auc", bits=12),
+    "calibration": lambda: metrics_of.ScoreMetric(3, "ece:class_wise"),
+    "losses": lambda: metrics_of.ScoreMetric(3, "log_loss, roc_auc", bits=12),
+    "thresholds": lambda: metrics_of.ScoreMetric(3, "recall@0.5"),
+    "labels": lambda: metrics_of.MultilabelMetric(4, "f1"),
+    "whole samples": lambda: metrics_of.MultilabelMetric(4, "subset_accuracy"),
+    "areas of labels": lambda: metrics_of.MultilabelMetric(4, "roc_auc", bits=12),
 }
 
 
+def tensor(name: str) -> Any:
+    return torch.from_numpy(ARRAYS[name])
+
+
 def batch(metric: Any, places: Any) -> tuple[Any, Any]:
-    return (MANY[places], OF_MANY[places]) if isinstance(metric, MultilabelMetric) else (TRUE[places], SCORES[places])
+    names = ("MANY", "OF_MANY") if isinstance(metric, metrics_of.MultilabelMetric) else ("TRUE", "SCORES")
+    y_true, values = map(tensor, names)
+    return y_true[places], values[places]
 
 
 def counted_by_processes(make: Any, *, masked: bool) -> Any:
@@ -41,7 +48,7 @@ def counted_by_processes(make: Any, *, masked: bool) -> Any:
     metrics = [make() for _ in range(PROCESSES)]
     for rank, metric in enumerate(metrics):
         places = list(
-            torch.utils.data.DistributedSampler(TRUE, num_replicas=PROCESSES, rank=rank, shuffle=False)  # type: ignore[arg-type]
+            torch.utils.data.DistributedSampler(tensor("TRUE"), num_replicas=PROCESSES, rank=rank, shuffle=False)  # type: ignore[arg-type]
         )
         for start in range(0, len(places), BATCH):
             here = places[start : start + BATCH]
@@ -74,7 +81,7 @@ def test_a_mask_leaves_it_out(name: str) -> None:
 
 
 def test_dropped_samples_belong_to_the_number() -> None:
-    metric = ConfusionMetric(3, "accuracy")
+    metric = metrics_of.ConfusionMetric(3, "accuracy")
     metric.update(torch.tensor([0, 1, 7]), torch.tensor([0, 1, 1]))
     with pytest.warns(RuntimeWarning) as found:
         metric.compute(expected=4)
@@ -86,9 +93,9 @@ def test_dropped_samples_belong_to_the_number() -> None:
 @pytest.mark.parametrize("metrics", ["f1", "f1, subset_accuracy", "subset_accuracy", "roc_auc", "ranking_loss"])
 def test_dropped_entries_belong_to_the_number(metrics: str) -> None:
     """The label with the most samples counts, with its own dropped entries."""
-    metric, scores = MultilabelMetric(4, metrics), OF_MANY.clone()
+    metric, scores = metrics_of.MultilabelMetric(4, metrics), tensor("OF_MANY").clone()
     scores[5, 1] = scores[7, 2] = torch.nan
-    metric.update(MANY, scores)
+    metric.update(tensor("MANY"), scores)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".* not counted")
@@ -110,12 +117,12 @@ def test_torchmetrics_check_the_attribute_at_the_end_of_an_epoch() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             for start in range(0, NUMBER, BATCH):
-                metric(SCORES[start : start + BATCH], TRUE[start : start + BATCH])  # of a batch nothing is said
+                metric(*batch(metric, slice(start, start + BATCH))[::-1])  # no warning about a batch
             found = metric.compute()
             assert metric.compute(expected=NUMBER) == found
         with pytest.warns(RuntimeWarning, match="expected 796 samples, got 797"):  # also of values that are kept
             metric.compute(expected=NUMBER - 1)
-        metric.update(SCORES[:1], TRUE[:1])
+        metric.update(tensor("SCORES")[:1], tensor("TRUE")[:1])
         with pytest.warns(RuntimeWarning, match="expected 797 samples, got 798"):
             metric.items()[0][1].compute()  # as Lightning does
         with pytest.warns(RuntimeWarning, match="expected 797 samples, got 798"):
@@ -129,8 +136,8 @@ def test_flax_checks_outside_of_jit() -> None:
 
     for metric in (flax.ConfusionMetric(3, "accuracy"), flax.ScoreMetric(3, "log_loss")):
         for start in range(0, NUMBER, 400):
-            metric.update(TRUE[start : start + 400].numpy(), SCORES[start : start + 400].numpy())
-        metric.update(TRUE[:1].numpy(), SCORES[:1].numpy())
+            metric.update(tensor("TRUE")[start : start + 400].numpy(), tensor("SCORES")[start : start + 400].numpy())
+        metric.update(tensor("TRUE")[:1].numpy(), tensor("SCORES")[:1].numpy())
         with pytest.warns(RuntimeWarning, match="expected 797 samples, got 798"):
             metric.compute(expected=NUMBER)
         with warnings.catch_warnings():

@@ -14,8 +14,8 @@ import pytest
 import matrics
 from matrics.loggers import log_confusion_matrix, log_to
 
-pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
+pytest.importorskip("torch")
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lazily import lazily
 
 import matrics
 
-jax: Any = pytest.importorskip("jax")
+jax = lazily("jax")
 
 RANDOM = np.random.default_rng(0)
 METRICS = ["accuracy", "mcc", "recall:class", "eve"]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from lazily import lazily
 
-torch = pytest.importorskip("torch")
+torch = lazily("torch")
 LIBRARIES = ["torch", "torchmetrics"]
 THREADS, CLASSES = 4, 3
 
