@@ -15,10 +15,8 @@ import pytest
 
 # Functions that older versions lack have rows; and a new one in a newer version is to fail the test.
 pytest.importorskip("sklearn", minversion="1.9")
-if not find_spec("torchmetrics") or tuple(map(int, version("torchmetrics").split(".")[:2])) < (
-    1,
-    9,
-):  # imported by the tests that need it
+# It is imported by the tests that need it.
+if not find_spec("torchmetrics") or tuple(map(int, version("torchmetrics").split(".")[:2])) < (1, 9):
     pytest.skip("needs torchmetrics 1.9", allow_module_level=True)
 
 DOCS = Path(__file__).parents[1] / "docs"
