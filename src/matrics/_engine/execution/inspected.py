@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import Array, Standard
-from matrics._engine.execution.digits import LEAST_REST, moderate_totals, tiny
+from matrics._engine.execution.digits import moderate_totals, tiny
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 from matrics._engine.wide import Wide
@@ -65,10 +65,6 @@ class InspectedTable(Table):
         """See ``Safe``; a single operation."""
         return x.mean(0)
 
-    def dot(self, x: Array, y: Array) -> Array:
-        """See ``Safe``; a single operation for a single matrix."""
-        return x.dot(y) if x.ndim == 1 else super().dot(x, y)
-
     def diagonal(self, x: Array) -> Array:
         """See ``Margins``; less overhead than the diagonal of the standard."""
         return self.lead(x.diagonal(0, self.true_axis, self.pred_axis))
@@ -82,50 +78,6 @@ class InspectedTable(Table):
     def off_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
-
-    # Counts -----------------------------------------------------------------------------------------------------------
-
-    @margin
-    def true(self) -> Array:
-        """See ``Margins``: row sums."""
-        return self.sum_over(self.pred_axis, self.cells)
-
-    @margin
-    def pred(self) -> Array:
-        """See ``Margins``: column sums."""
-        return self.sum_over(self.true_axis, self.cells)
-
-    @margin
-    def mean_size(self) -> Array:
-        """See ``Table``; a single operation."""
-        return self.true.lerp(self.pred, 0.5)
-
-    @margin
-    def _has_rest(self) -> bool:
-        """Whether a share of ``LEAST_REST`` of every matrix is outside the row and the column of each class.
-
-        Differences of margins are then as precise as sums of cells.
-        """
-        true, pred, tp, total = map(self.backend.detached, (self.true, self.pred, self.tp, self.total))
-        return self._everywhere(true + pred - tp <= (1 - LEAST_REST) * total)
-
-    @margin
-    def not_true(self) -> Array:
-        """See ``Margins``; a difference if it is precise."""
-        return self.total - self.true if self._has_rest else super().not_true
-
-    @margin
-    def not_pred(self) -> Array:
-        """See ``Margins``; a difference if it is precise."""
-        return self.total - self.pred if self._has_rest else super().not_pred
-
-    @margin
-    def covariance(self) -> Array:
-        """See ``Table``; a difference of two sums if it is precise."""
-        if not self._has_rest:
-            return super().covariance
-        scaled = self.scaled
-        return scaled(self.hits) * scaled(self.total) - self.dot(scaled(self.true), scaled(self.pred))
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
