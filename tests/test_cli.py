@@ -576,7 +576,7 @@ WRONG = {
     },
     "output directory": (good, ["x.npy", "--output", "nowhere/o.csv"], "expected an existing directory, got 'nowhere'"),
     "output suffix": (good, ["x.npy", "--output", "o.xlsx"], "expected a name that ends in .csv or .parquet"),
-    "output is input": (text("x.csv", "1,2\n3,4\n"), ["x.csv", "--output", "x.csv"], "expected another file"),
+    "output is input": (text("x.csv", "1,2\n3,4\n"), ["x.csv", "--output", "x.csv"], "expected a file other than the input"),
     "output name twice": (
         labels(y_true=[1], y_pred=[1], mcc=[1]),
         ["x.parquet", "--by", "mcc", "--metrics", "mcc", "--output", "o.csv"],
@@ -740,7 +740,7 @@ def test_as_a_process(tmp_path):
         return
     reader = ["bash", "-c", '"$0" -c "from matrics._cli import main; main()" metrics | head -1', sys.executable]
     head = subprocess.run(reader, capture_output=True, text=True, check=False)
-    assert head.stdout.startswith("name")
+    assert head.stdout.startswith("169 measures")
     assert head.stderr == ""
 
 
