@@ -375,7 +375,7 @@ class Standard:
         return xp.stack([xp.sum(a[..., i : i + 1] * b, axis=-2) for i in range(a.shape[-1])], axis=-2)
 
     def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
-        """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""
+        """The counts, or sums of weights, of the bins in [0, length) of each row of a batch: (batch * length,)."""
         xp = self.xp
         rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
         weights = xp.ones(bins.shape, dtype=dtype, **self.device_option(bins)) if weights is None else weights
@@ -428,7 +428,7 @@ class InOneRow(Standard):
     """A library that counts in a single flat row of bins, without a loop over the batch."""
 
     def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
-        """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""
+        """The counts, or sums of weights, of the bins in [0, length) of each row of a batch: (batch * length,)."""
         xp = self.xp
         if batch > 1:
             bins = xp.reshape(bins, (batch, -1))

@@ -18,7 +18,7 @@ from matrics._engine.table import Table
 
 
 def bound(metric: Any) -> TableFunction:
-    """The function of a table for a metric with all required options."""
+    """The function that computes a metric, whose required options are all set, from a table."""
     kinds = [type(value) for _, value in metric.fixed]
     by_class = metric.classes or metric.class_weights or tuple in kinds or weights.TracedMatrix in kinds
     if by_class or (metric._averaged and metric.average in (None, "binary")):

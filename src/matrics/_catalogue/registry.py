@@ -152,7 +152,7 @@ def _forget() -> None:
 
 
 def _family(module: str) -> str:
-    """The file or folder of a measure in ``matrics._metrics``; the last part of the name of other modules."""
+    """The file or folder of a measure in ``matrics._metrics``; for other modules, the last part of their name."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["matrics", "_metrics"] and len(parts) > 2 else parts[-1]
 

@@ -33,10 +33,10 @@ COMMANDS = {
     "gate": (
         "gate",
         "gate",
-        "Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error.",
+        "Decide whether a model fulfils requirements; exit code 0: pass, 1: fail, 3: undecided, 2: error.",
     ),
     "count": ("count", "count", "Count labels, and write the confusion matrices."),
-    "merge": ("count", "merge", "Add up files of counts: their classes and groups are united."),
+    "merge": ("count", "merge", "Add up files of counts; the result has the classes and groups of all files."),
     "curve": ("curve", "curve", "Compute measures at every threshold of scores, and how well the scores rank."),
     "threshold": (
         "threshold",
@@ -57,7 +57,7 @@ COMMANDS = {
     "metrics": ("metrics", "list_metrics", "List the measures."),
     "describe": ("metrics", "describe", "Describe a measure: its properties, formula, source and names."),
     "certificate": ("metrics", "certificate", "Search for matrices that show which properties a measure lacks."),
-    "schema": ("schemas", "schema", "Print the JSON Schema of what a command writes with --format json."),
+    "schema": ("schemas", "schema", "Print the JSON Schema of the output of a command with --format json."),
 }
 
 

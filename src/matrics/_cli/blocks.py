@@ -133,7 +133,7 @@ class Progress:
     """The progress of a run over ``total`` matrices, and its speed."""
 
     total: int
-    bytes_each: float  # of the input; 0 if matrices were counted before
+    bytes_each: float  # the bytes of a matrix in the input; 0 if matrices were counted before
     totals: Totals
     begin: float = field(default_factory=time.monotonic)
 
@@ -173,7 +173,7 @@ class RowProgress:
 
     given: RowsToCount
     rows: int = 0
-    read: float = 0.0  # bytes
+    read: float = 0.0  # in bytes
     begin: float = field(default_factory=time.monotonic)
 
     @functools.cached_property

@@ -63,7 +63,7 @@ def compare(
         str | None,
         options.option(
             "NUMBER|MODEL=NUMBER[,...]",
-            "Scores of at least this are predicted as the positive class.",
+            "Samples with a score of at least this number are predicted as positive.",
             default="0.5 of probabilities",
         ),
     ] = None,

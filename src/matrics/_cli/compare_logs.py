@@ -161,7 +161,7 @@ def answer(pair: RunComparison) -> str:
 
 
 def plan(pair: RunComparison) -> list[str]:
-    """What more samples or more epochs would buy."""
+    """Lines on the widths of the limits with more samples or with more epochs."""
     if not pair.difference.standard_error > 0:
         return ["the difference is the same for every sample: only more samples can say how sure it is"]
     twice = number(pair.half_width(samples=2))

@@ -39,7 +39,7 @@ def count(
     paths: Annotated[
         list[Path],
         options.argument(
-            "Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
+            "Labels: text, .parquet, a directory or a pattern of Parquet files; or counts by this command.",
             metavar="PATH",
         ),
     ],
@@ -80,13 +80,13 @@ def count(
 
 
 def merge(
-    paths: Annotated[list[Path], options.argument("Files of counts, as by matrics count.", metavar="PATH")],
+    paths: Annotated[list[Path], options.argument("Files of counts by matrics count.", metavar="PATH")],
     *,
     by: options.By = None,
     output: CountsOutput = None,
     progress: options.ShowProgress = False,
 ) -> None:
-    """Add up files of counts: their classes and groups are united."""
+    """Add up files of counts; the result has the classes and groups of all files."""
     destination = _check_output(output, paths)
     given = open_counts(paths, Names(by=options.column_names(by)))
     _write(given, destination, paths, progress=progress)

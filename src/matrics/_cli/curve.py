@@ -49,8 +49,8 @@ def curve(
         str | None,
         options.option(
             "COLUMN",
-            "The column of the samples, if all models of --by scored the same samples: compare areas, with DeLong's "
-            "p-values, and measures at --thresholds.",
+            "The column of the samples, if all models of --by scored the same samples. Areas, with DeLong's p-values, "
+            "and measures at --thresholds are then compared.",
         ),
     ] = None,
     metrics: Annotated[
@@ -262,7 +262,7 @@ MANY = (*(k / 10 for k in range(1, 9)), 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97,
 
 
 def curve_result(run: CurveRun, *, every: bool, is_for_people: bool) -> Result:
-    """The measures of each curve that do not depend on a threshold, and all thresholds, or some that people read."""
+    """The measures of the scores of each curve, and the measures at all thresholds; for people, at some thresholds."""
     source, reasons = run.source, reasons_of(run.measures)
     refuse_same("format", [*run.keys, "threshold", *reasons])
     areas, notes, is_part = _of_scores(run), [], False

@@ -42,7 +42,7 @@ PrevalenceOfClass = Annotated[
     str | None,
     options.option(
         "NUMBER[,NUMBER]",
-        "How frequent the positive class is where the test will be used: 0.02, or several: 0.01,0.08.",
+        "The share of the positive class in the target population: 0.02, or several: 0.01,0.08.",
         default="that of the samples",
     ),
 ]
@@ -57,7 +57,7 @@ def diagnostic(
         str | None,
         options.option(
             "COLUMN",
-            "The column of measured values that --threshold divides, in place of --pred.",
+            "The column of measured values, in place of --pred; --threshold is their cut-off.",
             "--scores",
             "--y-score",
         ),
@@ -74,7 +74,7 @@ def diagnostic(
         str | None,
         options.option(
             "wilson|agresti_coull|clopper_pearson|jeffreys",
-            "How the limits of proportions are computed.",
+            "The method of the limits of proportions.",
             default="wilson",
         ),
     ] = None,

@@ -39,12 +39,12 @@ def gate(
     require: Annotated[
         list[str] | None,
         options.option(
-            '"NAME >= NUMBER"', r"A bound of a measure, with >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
+            '"NAME >= NUMBER"', r"A bound on a measure, with >=, >, <= or <: recall\[fraud] >= 0.9; repeatable."
         ),
     ] = None,
     baseline: Annotated[
         Path | None,
-        options.option("OLD", "The file of the model to compare with, of the same kind as FILE.", default="none"),
+        options.option("OLD", "The file of the baseline model, of the same kind as the input.", default="none"),
     ] = None,
     paired_on: Annotated[
         str | None,
@@ -101,7 +101,7 @@ def gate(
         str | None,
         options.option(
             "table|json|csv|markdown|latex|junit",
-            "How the verdicts are written; tables are for people.",
+            "The format of the verdicts; tables are for people.",
             "--format",
             default="table, or by the name of --output",
         ),
@@ -110,7 +110,7 @@ def gate(
         str | None,
         options.option(
             "FILE|-",
-            "A file for the verdicts: .json, .csv, .md, .tex, .txt or .xml (JUnit); the screen has the table as well.",
+            "A file for the verdicts: .json, .csv, .md, .tex, .txt or .xml (JUnit); the table is also printed.",
             default="-",
         ),
     ] = None,
@@ -118,7 +118,7 @@ def gate(
         bool, options.flag("Also append the tables to the summary of a step in GitHub Actions.", "--github")
     ] = False,
 ) -> None:
-    """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
+    """Decide whether a model fulfils requirements; exit code 0: pass, 1: fail, 3: undecided, 2: error."""
     plug_in(plugin)
     files_read = [path, *filter(None, [baseline])]
     delivery = read_delivery(format_, output, files_read, others={".xml": "junit"})
@@ -263,12 +263,12 @@ def _most_frequent(errors: Rows) -> View:
 
 
 def _needs(outcome: GateResult) -> list[str]:
-    """What would decide each undecided requirement."""
+    """A line for each undecided requirement, with the number of samples that a decision needs."""
     return [f"{row.name}: {row.needs}" for row in outcome.requirements if row.needs]
 
 
 def as_junit(outcome: GateResult, files: GateFiles) -> str:
-    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided says otherwise."""
+    """A test case for each requirement. Undecided requirements are errors, unless --on-undecided is given."""
     suites = ET.Element("testsuites")
     suite = ET.SubElement(suites, "testsuite", name="matrics gate")
     tally: Counter[str] = Counter()

@@ -60,8 +60,8 @@ def interval(
         str,
         options.option(
             "auto|bootstrap|...",
-            "How limits are formed; with --judge, how its errors are corrected. The names are those of "
-            "matrics.interval and matrics.judged.interval.",
+            "The method of the limits; with --judge, the correction of the judge's errors. The names are those "
+            "of matrics.interval and matrics.judged.interval.",
         ),
     ] = "auto",
     scheme: Annotated[
@@ -189,7 +189,7 @@ class IntervalRun(MatrixRun):
 
     @property
     def about(self) -> list[str]:
-        """How the intervals are made, with the seed, so that they can be made again."""
+        """The method of the intervals, with the seed, so that the intervals can be reproduced."""
         options, limits = self.limits.options, self.limits
         facts = super().about
         facts += [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
@@ -206,7 +206,7 @@ class IntervalRun(MatrixRun):
         return [", ".join([f"{in_percent(options.level)} intervals by method {options.method}", *facts])]
 
     def facts(self, positive: str | None) -> dict[str, Any]:
-        """The same as the titles, as plain values."""
+        """The facts of the titles, as plain values."""
         options, seed = self.limits.options, self.limits.seed
         return super().facts(positive) | {
             "seed": seed,

@@ -82,9 +82,9 @@ class Answers(NamedTuple):
     """The rows of a file: labels are texts, or None."""
 
     file: str
-    models: list[str]  # of each row
-    samples: list[str]  # of each row
-    labels: list[list[str | None]]  # people's, the judge's, and the predictions' unless these are grades
+    models: list[str]  # the model of each row
+    samples: list[str]  # the sample of each row
+    labels: list[list[str | None]]  # those of people and of the judge, and the predictions unless labels are grades
     listed: tuple[str, ...]  # all labels, in order
     is_ordered: bool
 

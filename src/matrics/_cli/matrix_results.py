@@ -226,7 +226,7 @@ class Sample:
         return min(self.count, self.most)
 
     def quantiles(self, shares: Iterable[float]) -> Iterator[Array]:
-        """Yield quantiles of the defined scores of each column, interpolated linearly; NaN without any."""
+        """Yield quantiles of the defined scores of each column, interpolated linearly; NaN if no score is defined."""
         self._cut()
         ordered = np.sort(self.blocks[0], axis=0)  # NaN last
         last = np.maximum((~np.isnan(ordered)).sum(axis=0) - 1, 0)

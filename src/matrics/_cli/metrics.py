@@ -38,7 +38,7 @@ def list_metrics(
 
 
 def list_result(listed: list[Metric]) -> Result:
-    """A row for each measure."""
+    """A table with a row for each measure."""
     columns: dict[str, list[str | None]] = {
         "name": [metric.name for metric in listed],
         "kind": [metric.kind for metric in listed],
@@ -106,7 +106,7 @@ def certificate(
     name: Annotated[str, options.argument("A name, an alias or a spec such as f1:binary.")],
     *,
     cases: Annotated[
-        str | None, options.option("INTEGER", "Random matrices for each property.", default="20000")
+        str | None, options.option("INTEGER", "The number of random matrices for each property.", default="20000")
     ] = None,
     seed: Annotated[str | None, options.option("INTEGER", "The seed of the random matrices.", default="0")] = None,
     plugin: options.Plugin = None,

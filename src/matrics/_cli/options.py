@@ -61,7 +61,7 @@ Metrics = Annotated[
     ),
 ]
 Plugin = Annotated[
-    list[str] | None, option("MODULE", "A Python module, here or installed, with measures of your own; repeatable.")
+    list[str] | None, option("MODULE", "A Python module with your own measures, here or installed; repeatable.")
 ]
 By = Annotated[
     list[str] | None, option("COLUMN[,COLUMN]", "One matrix or curve for each value of these columns; repeatable.")
@@ -81,8 +81,8 @@ PositiveClass = Annotated[
     str | None,
     option(
         "LABEL",
-        "The positive class: its label, or its index where classes have no names; yes=pos where true labels say "
-        "yes and predictions pos. Class measures are those of this class; without it, they are means over the "
+        "The positive class: its label, or its index if classes have no names; yes=pos if the true label is yes and "
+        "the predicted label pos. Per-class measures are then values of this class, and otherwise means over the "
         "classes.",
         default="the higher of two numbers or booleans, otherwise none",
     ),
@@ -91,7 +91,9 @@ ScoresInstead = Annotated[
     list[str] | None,
     option("COLUMN|LABEL=COLUMN[,...]", "Columns of scores in place of --pred; repeatable.", "--scores", "--y-score"),
 ]
-Threshold = Annotated[str | None, option("NUMBER", "Scores of at least this are predicted as the positive class.")]
+Threshold = Annotated[
+    str | None, option("NUMBER", "Samples with a score of at least this number are predicted as positive.")
+]
 LowerIsPositive = Annotated[
     bool, flag("Scores are lower in the positive class; thresholds are then upper bounds.", "--lower-is-positive")
 ]
@@ -99,16 +101,20 @@ Prevalence = Annotated[
     str | None,
     option(
         "NUMBER[,NUMBER]",
-        "The share of the positive class in the population that results are for, such as 0.02; or the shares of "
-        "all classes, in their order.",
+        "The share of the positive class in the target population, such as 0.02; or the shares of all classes, in "
+        "their order.",
         default="that of the samples",
     ),
 ]
-Separator = Annotated[str | None, option("TEXT", "Labels are sets, with this between two labels: cat;dog.")]
-Average = Annotated[str | None, option("macro|micro|weighted|samples|label", "Of the labels of sets.", default="macro")]
-Counts = Annotated[str | None, option("COLUMN", "The number of samples of each row, as in a table by GROUP BY of SQL.")]
+Separator = Annotated[str | None, option("TEXT", "Labels are sets; this text separates two labels: cat;dog.")]
+Average = Annotated[
+    str | None, option("macro|micro|weighted|samples|label", "The average over the labels of sets.", default="macro")
+]
+Counts = Annotated[
+    str | None, option("COLUMN", "The column with the number of samples of each row, as by GROUP BY of SQL.")
+]
 Weight = Annotated[
-    str | None, option("COLUMN", "The weight of each sample; confidence limits then account for the weights.")
+    str | None, option("COLUMN", "The column of the sample weights; confidence limits then account for the weights.")
 ]
 Cells = Annotated[
     list[str] | None,
@@ -126,13 +132,13 @@ PredColumns = Annotated[
     list[str] | None,
     option(
         "COLUMN",
-        "The column of the predicted labels; repeatable where several models are compared.",
+        "The column of the predicted labels; repeatable, with a column for each model.",
         "--pred",
         "--y-pred",
         default="y_pred",
     ),
 ]
-Rows = Annotated[str | None, option("true|pred", "The classes in the rows of matrices.", default="true")]
+Rows = Annotated[str | None, option("true|pred", "The rows of matrices are true or predicted classes.", default="true")]
 Sort = Annotated[
     str | None,
     option(
@@ -145,23 +151,23 @@ ZeroDivision = Annotated[str, option("NUMBER", "The value of an undefined measur
 Level = Annotated[str, option("NUMBER", "The probability that the limits contain the true value.")]
 LEVEL = "0.95"
 Num = Annotated[str | None, option("INTEGER", "The number of replicates.", default="10000")]
-Seed = Annotated[str | None, option("INTEGER", "The seed of the draws.", default="0")]
+Seed = Annotated[str | None, option("INTEGER", "The seed of the random numbers.", default="0")]
 Output = Annotated[
     str | None,
     option(
         "FILE|FOLDER/|-",
-        "Write the whole result here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
+        "Write the whole result to this file instead of the screen: .csv, .parquet, or a folder of Parquet files; "
         ".json, .md, .tex, .txt; - is standard output.",
     ),
 ]
 FileOutput = Annotated[
-    str | None, option("FILE|-", "Write the result here: .json, .csv, .md, .tex, .txt.", default="-")
+    str | None, option("FILE|-", "Write the result to this file: .json, .csv, .md, .tex, .txt.", default="-")
 ]
 Format = Annotated[
     str | None,
     option(
         "table|json|csv|markdown|latex",
-        "How the result is written; tables are for people.",
+        "The format of the result; tables are for people.",
         "--format",
         default="table, or by the name of --output",
     ),
@@ -180,7 +186,7 @@ Missing = Annotated[
     str,
     option(
         "error|drop|class",
-        "Rows without a label: an error, left out, or a class of their own (not with a positive class).",
+        "Rows without a label: an error, left out, or a separate class (not with a positive class).",
         "--missing",
     ),
 ]
@@ -212,7 +218,7 @@ MissingScores = Annotated[
     ),
 ]
 Sheet = Annotated[str | None, option("NAME", "The sheet of a workbook.", "--sheet", default="the first")]
-Scorer = Annotated[str | None, option("NAME", "The scorer of an evaluation log whose scores are read.", "--scorer")]
+Scorer = Annotated[str | None, option("NAME", "The scorer whose scores are read from an evaluation log.", "--scorer")]
 
 
 def refuse(expected: str, given: Mapping[str, Any]) -> None:

@@ -50,7 +50,7 @@ class _Watch:
     Parameters
     ----------
     show
-        What the thread does until the event is set.
+        The function that the thread calls; it returns after the event is set.
     progress
         The progress.
     """

@@ -41,7 +41,7 @@ from matrics._reporting.verdicts import ModelVerdict
 FilePath = Annotated[
     Path,
     options.argument(
-        "Labels, a prediction in each row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "Labels, with a prediction in each row: .parquet or text with the columns y_true and y_pred, a directory or a "
         "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count."
     ),
 ]
@@ -73,18 +73,20 @@ def report(
     reading: options.ReadingOptions,
     metrics: Annotated[
         list[str] | None,
-        options.option("NAME[,NAME]", "Measures; the first orders the models. Repeatable.", default="mcc and core"),
+        options.option(
+            "NAME[,NAME]", "Measures; the first measure sorts the models. Repeatable.", default="mcc and core"
+        ),
     ] = None,
     plugin: options.Plugin = None,
     level: options.Level = "0.95",
     num: options.Num = None,
-    seed: Annotated[str, options.option("INTEGER", "The seed of the draws.")] = "0",
+    seed: Annotated[str, options.option("INTEGER", "The seed of the random numbers.")] = "0",
     title: Annotated[str | None, options.option("TEXT", "The title of the page.", default="Report on FILE")] = None,
     compare: Annotated[
-        Path | None, options.option("OLD.html", "The page of an older report; the new page says what changed.")
+        Path | None, options.option("OLD.html", "The page of an older report; the new page lists the changes.")
     ] = None,
     kind: Annotated[
-        str | None, options.option("html|md|pdf", "The kind of the file.", "--format", default="by its name")
+        str | None, options.option("html|md|pdf", "The format of the file.", "--format", default="by its name")
     ] = None,
     output: Annotated[
         str | None, options.option("FILE", "The file to write: .html, .md or .pdf.", default="report.html")

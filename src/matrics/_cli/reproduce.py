@@ -1,4 +1,4 @@
-"""``matrics reproduce``: the sources' numbers and figures, computed again."""
+"""``matrics reproduce``: computes the numbers and figures of the sources again."""
 
 from __future__ import annotations
 
@@ -36,9 +36,12 @@ def reproduce(
     source: Annotated[
         str | None, options.option("NUMBER|NAME", "A source: 000 or eve, 001 or review, ...", default="all")
     ] = None,
-    figures: Annotated[Path | None, options.option("FOLDER", "Draw the figures of the sources here, as PNG.")] = None,
+    figures: Annotated[
+        Path | None, options.option("FOLDER", "Draw the figures of the sources in this folder, as PNG.")
+    ] = None,
     num: Annotated[
-        str | None, options.option("INTEGER", "Matrices in the random experiment of 002.", default="200000")
+        str | None,
+        options.option("INTEGER", "The number of matrices in the random experiment of 002.", default="200000"),
     ] = None,
     verbose: Annotated[
         bool, options.flag("Show every number next to the printed number.", "--verbose", "--all")

@@ -65,7 +65,7 @@ class Run:
 
     @property
     def counts(self) -> str:
-        """What there is, in words."""
+        """The number of matrices and of their classes or labels, in words."""
         raise NotImplementedError
 
     @property
@@ -75,12 +75,12 @@ class Run:
 
     @property
     def about(self) -> list[str]:
-        """How the results are computed, in lines of a title."""
+        """The method of the results, in lines of a title."""
         return []
 
     @property
     def titles(self) -> list[str]:
-        """What the results are about, in lines."""
+        """The input of the results, in lines of a title."""
         total = counted(self.totals.samples, "sample")
         if getattr(self.source, "squares", None) is not None:
             total = f"weights of {self.totals.samples:,.7g} in all"
@@ -102,7 +102,7 @@ class Run:
         return self.source.count - (self.totals.invalid if self.settings.on_invalid == "skip" else 0)
 
     def facts(self, positive: str | None) -> dict[str, Any]:
-        """The same as the titles, as plain values."""
+        """The facts of the titles, as plain values."""
         return {
             "file": self.source.file,
             "matrices": self.source.count,
@@ -224,7 +224,7 @@ class MatrixRun(Run):
 
     @property
     def counts(self) -> str:
-        """What there is, in words."""
+        """The number of matrices and of their classes, in words."""
         matrices = counted(self.source.count, "matrix")
         return f"{matrices} of {counted(self.source.n, 'class')}"
 
@@ -245,7 +245,7 @@ class MatrixRun(Run):
         return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
 
     def read(self) -> Iterator[Piece]:
-        """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
+        """Yield pieces: the threads read arrays; this method reads the blocks and columns of a stream in order."""
         if self.source.is_read_in_any_order:
             yield from super().read()
             return
@@ -276,7 +276,7 @@ class MatrixRun(Run):
         return [] if self.target is None else [self.target.title]
 
     def facts(self, positive: str | None) -> dict[str, Any]:
-        """The same as the titles, as plain values."""
+        """The facts of the titles, as plain values."""
         target = {} if self.target is None else {"prevalence": self.target.shares}
         return super().facts(positive) | target
 

@@ -70,7 +70,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "subject_to": (list[str], "The constraints."),
     "summary": (str, "The measure in a sentence."),
     "tests": (list[str], "The columns of both tests."),
-    "threshold": (float, "Scores of at least this are predicted as the positive class."),
+    "threshold": (float, "Samples with a score of at least this number are predicted as positive."),
     "thresholds": (list[float | None], "The threshold of each model, or those at which models are compared."),
     "totals": (dict[str, int], "How many numbers have each verdict."),
     "unanswered": (int, "The samples that neither people nor the judge have labelled."),
@@ -148,7 +148,7 @@ CELL = str | int | float | bool | None
 def schema(
     command: Annotated[str, options.argument("The name of a command, such as gate.")],
 ) -> None:
-    """Print the JSON Schema of what a command writes with --format json."""
+    """Print the JSON Schema of the output of a command with --format json."""
     if command not in OF_COMMANDS:
         raise ArgumentError("command", f"expected one of {', '.join(OF_COMMANDS)}, got {quoted(command)}")
     typer.echo(json_text(schema_of(command)))

@@ -68,7 +68,7 @@ def score(
     average: options.Average = None,
     weight: options.Weight = None,
     reading: options.ReadingOptions,
-    backend: Annotated[str, options.option("numpy|torch|jax", "The library to use; all agree.")] = "numpy",
+    backend: Annotated[str, options.option("numpy|torch|jax", "The array library; the results agree.")] = "numpy",
     zero_division: options.ZeroDivision = "nan",
     disparity: Annotated[
         bool, options.flag("Also show the differences between the groups of --by.", "--disparity")
@@ -244,7 +244,7 @@ class MultilabelRun(Run):
 
     @property
     def counts(self) -> str:
-        """What there is, in words."""
+        """The numbers of groups and labels, and the average, in words."""
         groups = f"{counted(self.source.count, 'group')} of " if self.source.keys else ""
         average = "each label" if self.average == "label" else f"average {self.average}"
         return f"{groups}{counted(len(self.source.classes), 'label')}, {average}"

@@ -104,7 +104,7 @@ class ScoredRun:
 
     @property
     def title(self) -> str:
-        """What the file has, in words."""
+        """A line with the file, the numbers of curves and samples, and the positive class."""
         source = self.source
         positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
         positive += ", by low scores" if source.lower_is_positive else ""
@@ -116,7 +116,7 @@ class ScoredRun:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The facts of the title, as plain values."""
         source, target = self.source, self.target
         return {
             "file": source.file,

@@ -49,8 +49,8 @@ def threshold(
         str,
         options.option(
             "labelled|all",
-            "The rows that a bound on predicted_positives counts: rows with a label, or also the others, which "
-            "--missing drop leaves out of the measures.",
+            "The rows to which a bound on predicted_positives applies: rows with a label, or all rows. --missing "
+            "drop leaves rows without a label out of the measures.",
         ),
     ] = "labelled",
     cost_false_negative: Annotated[

@@ -86,7 +86,7 @@ class Compared:
     paired_on: str | None
     paired: int | None = None  # samples that all models have predicted
     left_out: tuple[str, ...] = ()
-    thresholds: list[float] | None = None  # of the scores of each model
+    thresholds: list[float] | None = None  # the threshold of each model
 
 
 def comparison_result(comparison: Compared, heading: str) -> Result:

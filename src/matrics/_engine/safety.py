@@ -151,7 +151,7 @@ class Safe:
         return self.xp.where(x < low, low, self.xp.where(x > high, high, x))
 
     def not_negative(self, x: Array) -> Array:
-        """The array x, with 0 where x is negative, with gradient 0 there."""
+        """The array x, with negative values replaced by 0, whose gradient is 0."""
         return self.xp.where(x > 0, x, 0)
 
     def sign(self, x: Array) -> Array:

@@ -340,7 +340,7 @@ class SortedCounts:
 
     @property
     def foreign(self) -> list[str]:
-        """The predicted labels of the first group whose predicted labels are never true labels."""
+        """The predicted labels of the first group in which no predicted label is a true label."""
         text, present = list(map(str, self.classes.to_pylist())), self.cells != 0
         groups = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.true))))
         indices = foreign_predictions(self.true[present], self.pred[present], groups[present])

@@ -103,7 +103,7 @@ def _number(letters: str) -> int:
 
 
 def _measure(archive: zipfile.ZipFile, member: zipfile.ZipInfo, sheet: Any) -> None:
-    """Raise as soon as the sheet has too many cells."""
+    """Raise an error as soon as the sheet has too many cells."""
     parser = expat.ParserCreate()
     parser.StartElementHandler = sheet.start
     text = 0  # bytes without an element

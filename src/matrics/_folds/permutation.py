@@ -153,7 +153,7 @@ def _of_model(cm: Array, score: float, scored: Any, num: int, rng: np.random.Gen
 
 
 def shuffled(cm: Array, num: int, rng: np.random.Generator) -> Array:
-    """Matrices (num, n, n) with the sums of rows and columns of this matrix, as from shuffled labels."""
+    """Random matrices (num, n, n) of shuffled labels, with the row sums and column sums of this matrix."""
     n = len(cm)
     rows, columns = cm.sum(axis=1).astype(np.int64), cm.sum(axis=0).astype(np.int64)
     left = np.broadcast_to(columns, (num, n)).copy()  # the samples of each column that no row has yet

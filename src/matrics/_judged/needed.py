@@ -167,7 +167,7 @@ def _allocation(sizes: Array, known: Array, deviation: Array, room: float) -> Ar
         if not over.any() and not under.any():
             total = np.where(free, share, total)
             break
-        is_fixed_now = over if over.any() else under  # first small strata, as the others then need more
+        is_fixed_now = over if over.any() else under  # small strata first, as the others then need more labels
         total = np.where(is_fixed_now, np.where(over, sizes, least), total)
         free &= ~is_fixed_now
     variance = ((sizes * deviation) ** 2 / np.where(total > 0, total, np.inf)).sum()

@@ -138,7 +138,7 @@ class DistributionDisplay(Display):
         return f"{name}\n{left_out[1:]}" if left_out and len(self.rows) <= TALL_ROWS else f"{name}{left_out}"
 
     def _draw_quantiles(self, axes: Axes) -> None:
-        """Draw thin lines for the share ``level``, thick lines for half of the values, the median and estimate."""
+        """Draw thin lines for the share ``level`` of the values, thick lines for half, the median and the estimate."""
         is_tall, is_named = len(self.rows) <= TALL_ROWS, len(self.rows) <= NAMED_ROWS
         rows_with_values = [(place, group) for place, group in enumerate(self.rows) if len(self._finite(group))]
         if is_tall:

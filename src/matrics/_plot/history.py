@@ -161,8 +161,8 @@ def _number(value: Any) -> float:
 def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
     """The steps in ascending order, and the last value of each.
 
-    A restarted run has several rows of the same step. So has Lightning, which writes training and validation in
-    separate rows with empty cells: a number has precedence over an empty cell.
+    A restarted run has several rows of the same step. Logs of Lightning also have several rows, because training and
+    validation are in separate rows with empty cells. A number has precedence over an empty cell.
     """
     order = np.lexsort((~np.isnan(values), steps))
     steps, values = steps[order], values[order]

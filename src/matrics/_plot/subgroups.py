@@ -106,7 +106,7 @@ class SubgroupsDisplay(Display):
         return max(len(as_fraction(*part)) for part in parts)
 
     def _title(self, measure: str) -> str:
-        """The measure, with the test of homogeneity."""
+        """The name of the measure, and the p-value of the test of homogeneity."""
         p_value = float(self.groups.p_value[self.groups.overall.names.index(measure)])
         text = "" if math.isnan(p_value) else rounded(p_value)
         test = f"; homogeneity: p {text if text[:1] == '<' else '= ' + text}" if text else ""

@@ -94,7 +94,7 @@ class TrainingClassesDisplay(Display):
     as_high_as_rows = True
 
     def panel_size(self) -> tuple[float, float]:
-        """The width and height in inches: a column of a paper or more for many steps, and a height for all classes."""
+        """The width and height in inches: a column of a paper, or more for many steps; high enough for all classes."""
         rows, columns = self.values.shape
         width = min(7.2, max(3.5, 1.4 + 0.09 * columns))
         return width, 1.1 + min(6.5, max(1.0, 0.17 * rows)) + 0.15 * len(self._lines())

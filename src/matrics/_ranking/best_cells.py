@@ -15,7 +15,7 @@ GRID_SIZE = 60
 
 
 def matrices_at(counts: Sequence[Array]) -> Array:
-    """The matrices at all thresholds, (R, T + 1, 2, 2), of the counts of each class between them, (R, T)."""
+    """The matrices (R, T + 1, 2, 2) at all thresholds, from the counts (R, T) of each class between thresholds."""
     cells = []
     for of_score in counts:
         empty = np.zeros((len(of_score), 1), of_score.dtype)

@@ -424,7 +424,7 @@ def _intervals(  # noqa: PLR0917 (the results of a curve)
     gaps = replicates.values - replicates.others
     gaps = gaps[np.isfinite(gaps)]
     optimism = float(gaps.mean()) if gaps.size else math.nan
-    low, high = np.quantile(replicates.thresholds, quantiles, method="inverted_cdf")  # some of them may be infinite
+    low, high = np.quantile(replicates.thresholds, quantiles, method="inverted_cdf")  # thresholds may be infinite
     spread = float(np.std(replicates.thresholds)) if np.isfinite(replicates.thresholds).all() else math.nan
     low, high = min(low, threshold), max(high, threshold)
     threshold_interval = Interval(threshold, low, high, spread, replicates.undefined, status)

@@ -131,7 +131,7 @@ def widened(
     """Limits moved apart by more than the rounding error: as many ulps of 1 as the sum has steps, plus 16.
 
     No term exceeds its share of the samples, and the shares add up to 1. The error of each term is a few ulps of its
-    share, and a pairwise sum adds half an ulp in each step. Values above 1 have errors that are as many times larger.
+    share, and a pairwise sum adds half an ulp in each step. The errors of values above 1 are proportional to the value.
     """
     xp = backend.xp
     value, low, high = measures

@@ -27,7 +27,7 @@ BITS_OF_UNUSUAL, BITS_OF_LARGE = 12, 10
 BUDGET = 2**26
 BYTES_OF_BUCKET = 16  # two counts
 
-_MANTISSA = 23  # bits of float32
+_MANTISSA = 23  # bits of the mantissa of a float32
 
 
 def _bits_of(number: float) -> int:

@@ -184,7 +184,7 @@ class Reading(NamedTuple):
         return BoundedBins._make(arrays)
 
     def finish(self, x: Array) -> Array:
-        """A result as an array of the library of the state; a single number is a NumPy scalar."""
+        """A result as an array of the library of the state, or as a NumPy scalar if it is a single number."""
         return returned(x, self.backend, self.own)
 
 

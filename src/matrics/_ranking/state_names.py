@@ -94,7 +94,7 @@ def _numbers(text: str, key: str) -> list[int]:
 
 
 def divided(metrics: Any, functions: Collection[str] = METHODS.keys()) -> tuple[list[str], Any]:
-    """The names of functions of scores, and the other measures."""
+    """The names of the measures that are functions of scores, and the remaining measures."""
     items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if isinstance(items, Mapping) or not isinstance(items, Iterable) or hasattr(items, "dtype"):
         return [], metrics  # resolve() raises an error for these

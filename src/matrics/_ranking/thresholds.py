@@ -267,7 +267,7 @@ def threshold_curve(
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
-    """The samples in the library of the thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
+    """The samples in the library of the thresholds, the thresholds (T,), and the matrices at them (*B, T, 2, 2)."""
     # Labels in a list or a NumPy array do not determine the library; they may be texts, which only NumPy supports.
     are_host_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy") or is_frame(y_true)
     same_library = {} if are_host_labels else {"y_true": y_true}

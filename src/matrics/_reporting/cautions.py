@@ -284,7 +284,7 @@ def _of_the_comparison(data: Data, board: Leaderboard) -> Iterator[Caution]:
     if models >= MANY_MODELS:
         yield Caution(
             "warning",
-            f"The best of {models:,} models was chosen on the same samples that score it, so its value is likely to be "
+            f"The best of {models:,} models was chosen by its value on these samples, so this value is likely to be "
             "too high.",
             "Score the chosen model again on new samples.",
         )

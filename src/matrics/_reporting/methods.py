@@ -52,15 +52,15 @@ SHORT = {
 # The methods of limits in the order of the text, with their sentences.
 METHODS = {
     "proportion": "{have} ({wilson}){effective}.",
-    "bounded": "{have} by the delta method ({delta}) on the logit scale, after a single sample, spread over all cells, "
-    "was added to the matrix{student}{further}.",
-    "unbounded": "{have} by the delta method ({delta}), on the logarithmic scale if the measure has a single bound, "
-    "after a single sample, spread over all cells, was added to the matrix{student}.",
+    "bounded": "{have} by the delta method ({delta}) on the logit scale{student}{further}. First, a single sample, "
+    "spread over all cells, was added to the matrix.",
+    "unbounded": "{have} by the delta method ({delta}), on the logarithmic scale if the measure has a single bound"
+    "{student}. First, a single sample, spread over all cells, was added to the matrix.",
     "ratio": "{have} on the logarithmic scale ({log}), or score intervals ({score}) if a cell is 0.",
     "count": "{have} from the score limits of a sum over the true classes ({rows}).",
-    "corrected": "{have} by the delta method ({delta}), after a single sample, spread over all cells, was added to the "
-    "matrix, and corrected for bias with second derivatives; each limit is the wider of the limits on the scale of the "
-    "measure and on the logit scale{student}.",
+    "corrected": "{have} by the delta method ({delta}), corrected for bias with second derivatives{student}. First, a "
+    "single sample, spread over all cells, was added to the matrix. Each limit is the wider of the limits on the scale "
+    "of the measure and on the logit scale.",
     "extreme": "{have} from the limits of the classes: the outer limit is the most extreme limit of any class, and the "
     "inner limit is the most extreme of the limits that hold for all classes simultaneously (Bonferroni).",
     "replicates": "{have}: the estimate plus or minus the {level} quantile of the distances between the replicates "
@@ -85,7 +85,7 @@ def methods(
         sizes = f"Answers of {models} (pass or fail)"
     text.add(
         f"{sizes} were scored by {listed(board.titles(board.verdicts), 20)} with matrics "
-        f"{version}; undefined values (0/0) were left undefined, and averages over classes exclude undefined classes."
+        f"{version}. Undefined values (0/0) were left undefined, and averages over classes exclude undefined classes."
     )
     if data.judged is not None:
         _judged(text, data.judged, len(data.models))
@@ -191,7 +191,7 @@ def _comparisons(text: _Text, data: Data, board: Leaderboard, settings: Interval
         text.add(
             f"Models were compared on the same samples by a paired bootstrap ({text.cited('bootstrap')}) of "
             f"{units} with {board.num:,} replicates (seed {settings.seed}). A model is significantly worse than the "
-            "best model if their difference, in standard errors, exceeds a critical value: the "
+            "best model if their difference, in standard errors, exceeds a critical value. This value is the "
             f"{text.level} quantile of the largest deviation of any pairwise difference from its estimate over the "
             f"replicates ({text.cited('max')}), times a factor by Student's quantile for few samples. The models that "
             "are not significantly worse then include the truly best model with about this probability."

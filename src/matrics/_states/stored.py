@@ -92,7 +92,7 @@ def _flat(state: Any) -> dict[str, Array]:
 
 
 def _built(template: Any, arrays: dict[str, Array], backend: Standard, like: Array) -> Any:
-    """The state, of a library's arrays."""
+    """A state with the type of the template, of these arrays in the library of ``like``."""
     missing = [name for name in template._fields if name not in arrays]
     if missing:
         raise ValueError(f"buffer: expected the arrays of a {template.__name__}, got none of the name {missing[0]}")

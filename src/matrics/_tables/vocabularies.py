@@ -22,7 +22,7 @@ ADVICE_WITH_POSITIVE = f"pass both names of the positive class as positive=, suc
 
 
 class TwoNames(NamedTuple):
-    """The two classes of labels in different words, the positive one last."""
+    """The two classes of true and predicted labels with different names; the positive class is last."""
 
     classes: tuple[str, ...]
     of_true: dict[Hashable, int]

@@ -78,7 +78,8 @@ def _bias_of(task: Task, measure: Measure) -> Array:
 def _signs(number: int) -> Any:
     """The signs of the changes, (PAIRS, number): columns of a Hadamard matrix by Sylvester.
 
-    The columns are orthogonal, so no two of up to 31 cells change together. Of more cells a few do, by a fixed draw.
+    The columns are orthogonal, so no two of up to 31 cells change together. Of more cells, some change
+    together; a fixed random order determines which.
     """
     matrix = np.ones((1, 1))
     while len(matrix) < PAIRS:

@@ -273,7 +273,7 @@ def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Arra
 
 
 def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid) -> list[Interval]:
-    """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that does the work."""
+    """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, computed by the library of the task."""
     backend, options, xp = task.backend, task.options, task.backend.xp
     of_clusters = options.scheme == "clusters"
     batch = tuple(array.shape[int(of_clusters) : -2])

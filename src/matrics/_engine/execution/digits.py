@@ -1,4 +1,4 @@
-"""The limits of floats: from where on sums and products of counts are rounded, or leave the range."""
+"""The limits of floats: beyond these, sums and products of counts are rounded or leave the range."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class StatesOfKinds(NamedTuple):
 
 
 class CombinedState(States, StatesOfKinds):
-    """The states together, which add up over batches and over processes."""
+    """The states of several kinds of metrics, which can be added up over batches and processes."""
 
     __slots__ = ()
 

@@ -147,7 +147,7 @@ class LabelRecipe(StateRecipe):
         return self.view(arrays) if self._guarded is None else self._guarded.state(self._total(arrays)["counts"])
 
     def matrix(self, state: ConfusionState | MarginState) -> Array:
-        """The confusion matrix of a state; raises for margins."""
+        """The confusion matrix of a state; raises an error for margins."""
         return state.matrix if isinstance(state, ConfusionState) else no_matrix(self.num_classes)
 
     def _state(self, arrays: Arrays) -> Any:

@@ -100,7 +100,7 @@ def placed(specs: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[
 
 
 def _places(specs: Sequence[ScoreValue]) -> list[int | None]:
-    """The values of k that a state counts: the numbers of highest scores of the classes."""
+    """The values of k for which a state counts the samples whose true class is among the k highest scores."""
     return list(dict.fromkeys(value.k for value in specs if value.name in HITS))
 
 

@@ -56,7 +56,7 @@ def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -
 
 
 def _of_labels(metrics: Any) -> Any:
-    """The metrics themselves; raises for measures of scores."""
+    """The metrics, unchanged; raises an error for measures of scores."""
     items = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         return metrics  # resolve raises an error for it

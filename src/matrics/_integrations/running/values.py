@@ -39,7 +39,7 @@ Counted = tuple[Array, Array | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """The requested values of a state; the fields are constants, so that it can be compared and hashed."""
+    """The requested values of a state; the fields are constants, so that instances can be compared and hashed."""
 
     prefix: str
     class_names: tuple[str, ...] | None

@@ -210,7 +210,7 @@ class GuardedCounts(ABC):
         _as_labels(y_pred, "y_pred")
 
     def _weighted(self, increments: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
-        """The weights of samples, with weight 1 for samples of the border."""
+        """The weights of samples, but 0 for ignored samples, and 1 for samples with a label out of range."""
         weight = of_samples(sample_weight.detach(), "sample_weight", bins, TORCH)
         inside = self.is_of_classes(bins)
         # Not a product, as ignored samples may have any weight.

@@ -82,7 +82,7 @@ class BlockSource:
         return block
 
     def _read(self, *index: Index) -> NumPyArray:
-        """A part of the stack. Some sliceable objects do not accept a tuple, and arrays of the standard require it."""
+        """A part of the stack. Arrays of the standard require a tuple; some other objects do not accept it."""
         if hasattr(self._array, "__array_namespace__"):
             return self._convert(self._array[(*index, ...)])
         return self._convert(self._array[index[0] if len(index) == 1 else index])
