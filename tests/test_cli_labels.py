@@ -465,11 +465,45 @@ def test_sort_names_the_measure_that_orders_the_rows(
 
 
 @pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("f1", "f1, macro"),
+        ("F1:macro", "f1, macro"),
+        ("f1:micro", "f1, micro"),
+        ("fbeta(beta=2)", "fbeta(beta=2), macro"),
+        ("kappa", "cohen_kappa"),
+        ("fbeta", None),
+        ("recall:class", None),
+    ],
+)
+def test_sort_reads_names_as_metrics_does(command: Any, tmp_path: Path, sort: str, expected: str | None) -> None:
+    rows = [f"{k % 2},{k % 3},{k * k % 3}" for k in range(50)]
+    (tmp_path / "x.csv").write_text("\n".join(["group,y_true,y_pred", *rows]))
+    metrics = "fbeta(beta=2),fbeta(beta=0.5),f1:macro,f1:micro,kappa,recall:class"
+    code, out, error = command("score", "x.csv", "--by", "group", "--metrics", metrics, "--sort", sort)
+    assert code == (2 if expected is None else 0)
+    if expected is None:
+        assert f"got {sort!r}" in error
+    else:
+        assert f"sorted by {expected}, best first" in out
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (("--sort", "mcc"), "expected several matrices with it, got a single matrix"),
-        (("--by", "group", "--sort", "f1"), "expected a measure of the result (accuracy and mcc), got 'f1'"),
-        (("--by", "group", "--sort", "mcc", "--output", "a.parquet"), "expected a table, json, csv, markdown or latex"),
+        (
+            ("--by", "group", "--sort", "f1"),
+            "expected a heading of the table (accuracy and mcc), got 'f1': see --metrics",
+        ),
+        (
+            ("--by", "group", "--sort", "f2"),
+            "expected a heading of the table (accuracy and mcc), got 'f2': see --metrics",
+        ),
+        (
+            ("--by", "group", "--sort", "mcc", "--output", "a.csv"),
+            "expected no file that is written in blocks, got a.csv",
+        ),
         (("--by", "row", "--sort", "mcc"), "expected at most 40 matrices in a table, got 50 matrices: choose --format"),
     ],
     ids=str,

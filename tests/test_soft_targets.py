@@ -176,3 +176,15 @@ def test_jax(jax_backend: Any) -> None:
     slopes = jax.jit(jax.grad(lambda t, p: count(t, p)[:, 0, 1].sum(), (0, 1)))(*arrays)
     np.testing.assert_allclose(slopes[0][..., 0], both[1][..., 1], rtol=1e-5)
     np.testing.assert_allclose(slopes[1][..., 1], both[0][..., 0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_samples_of_tensors_are_matrices_of_zeros(torch: Any, batch: tuple[int, ...], dtype: str) -> None:
+    """Float32 is added in parts, of which there are none without samples."""
+    y_true = torch.zeros((*batch, 0), dtype=torch.long)
+    y_prob = torch.zeros((*batch, 0, 3), dtype=getattr(torch, dtype))
+    assert matrics.soft_confusion_matrix(y_true, y_prob).tolist() == np.zeros((*batch, 3, 3)).tolist()
+    if not batch:
+        groups = matrics.soft_confusion_matrix(y_true, y_prob, groups=y_true, num_groups=2)
+        assert groups.tolist() == np.zeros((2, 3, 3)).tolist()

@@ -265,7 +265,7 @@ class Torch(InOneRow):
         zeros: dict[str, Any] = {"dtype": values.dtype, "device": values.device}
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
             number = math.prod(batch)
-            parts = 1 if wide is None else -(-samples // _ADDED_IN_32_BITS)
+            parts = 1 if wide is None else max(1, -(-samples // _ADDED_IN_32_BITS))
             if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
                 return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
             if number * parts > 1:

@@ -145,7 +145,8 @@ class JudgedRows:
         numbers = self.numbers
         unit, verb = ("answer", "graded") if self.pred is None else ("sample", "labelled")
         classes = "" if self.pred is None else f"{counted(self.classes.number, 'class')}, "
-        models = f"{counted(len(self.models), 'model')}, " if len(self.models) > 1 else ""
+        kind = "model" if "model" in self.heading.lower() else "group"
+        models = f"{counted(len(self.models), kind)}, " if len(self.models) > 1 else ""
         words = f"{' and '.join(self.files)}: {models}{classes}{counted(numbers['judged'], unit)} {verb} by "
         words += f"{self.judge}, {numbers['both']:,} of them by {self.human} as well"
         alone = numbers["labelled"] - numbers["both"]

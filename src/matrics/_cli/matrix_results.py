@@ -21,6 +21,7 @@ from matrics._files.outputs.destination import check_output
 from matrics._files.outputs.whole import table_of, whole_output
 from matrics._quoting import quoted
 from matrics._scoring.fairness import disparity as disparity_of
+from matrics._scoring.score import resolve
 from matrics._wording import counted, listed
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def deliver(
     ``sort`` is the measure by which matrices are sorted, and ``library`` the array library whose version matters in
     addition to that of NumPy.
     """
-    column = None if sort is None else _column_of(run, sort, work, delivery)
+    column = None if sort is None else _column_of(run, sort, positive, work, delivery)
     if work is not None:
         _write(run, work, disparity=disparity)
         return
@@ -99,19 +100,27 @@ def deliver(
     delivery.write(result)
 
 
-def _column_of(run: Run, sort: str, work: Output | None, delivery: Delivery) -> int:
-    """The column of the measure by which the matrices are sorted; raises if there is nothing to sort."""
+def _column_of(run: Run, sort: str, positive: str | None, work: Output | None, delivery: Delivery) -> int:
+    """The column of the measure by which the matrices are sorted; raises if there is nothing to sort.
+
+    The measure is a heading of the table, or a name as in ``--metrics`` that has a single column.
+    """
     labels = [column.label for column in run.columns]
-    single = {text: about["columns"] for about in run.measures for text in (about["name"], about["spec"])}
-    label = single[sort][0] if len(single.get(sort, ())) == 1 else sort
+    label = sort
+    if sort not in labels:
+        known = getattr(run.source, "known", None)
+        with contextlib.suppress(ValueError):
+            specs = {metric.spec for metric in resolve(sort, None if known is None else known(positive)).values()}
+            columns = [name for about in run.measures if about["spec"] in specs for name in about["columns"]]
+            label = columns[0] if len(columns) == 1 else sort
     if label not in labels:
-        raise ArgumentError(
-            "sort", f"expected a measure of the result ({listed(labels)}), got {quoted(sort)}: see --metrics"
-        )
+        headings = listed(labels, len(labels))
+        raise ArgumentError("sort", f"expected a heading of the table ({headings}), got {quoted(sort)}: see --metrics")
     if run.source.count < 2:
         raise ArgumentError("sort", "expected several matrices with it, got a single matrix")
     if work is not None:
-        raise ArgumentError("sort", f"expected a table, json, csv, markdown or latex, got {work.destination.path}")
+        file = work.destination.path
+        raise ArgumentError("sort", f"expected no file that is written in blocks, got {file}: redirect --format csv")
     if delivery.is_table and run.source.count > MOST_ROWS:
         raise ArgumentError(
             "sort",

@@ -292,18 +292,13 @@ class Table(Margins):
         It is Σ e (r ln r - (r - 1)), where e is the share of a cell by chance and r = p / e; no term is negative. The
         difference of nearly equal entropies would lose all digits.
         """
-        rates, beyond, expected = self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
-        log_ratio = self._log_ratio(rates, beyond, expected)
+        xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
+        near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
+        log_of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
+        log_ratio = xp.where(near, log_of_near, self.log(rates) - self.log(expected))
         # The shares of a row and of a column are not multiplied, as their product may vanish.
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
-
-    def _log_ratio(self, rates: Array, beyond: Array, expected: Array) -> Array:
-        """The logarithm ln(rates / expected), precise near 0, where ``beyond`` is the precise difference of both."""
-        xp = self.xp
-        near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
-        log_of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
-        return xp.where(near, log_of_near, self.log(rates) - self.log(expected))
 
     def is_determined(self, axis: int) -> Array:
         """Whether the true or the predicted class on an axis is a function of the class on the other axis.

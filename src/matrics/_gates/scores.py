@@ -75,7 +75,10 @@ def read_measure(name: str, *, are_probabilities: bool | None) -> ScoreMeasure:
     """The measure of a name; raises if there are no scores (None), or if it needs probabilities."""
     if are_probabilities is None:
         raise ArgumentError("y_score", f"expected the scores of the samples with {name}, got none")
-    (named,) = measure_names.read_measures(name, are_probabilities=are_probabilities).values()
+    try:
+        (named,) = measure_names.read_measures(name, are_probabilities=are_probabilities).values()
+    except ArgumentError as error:
+        raise ArgumentError("requirements", error.text) from error
     return ScoreMeasure(name, named)
 
 

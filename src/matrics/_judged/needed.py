@@ -46,9 +46,9 @@ def labels_needed(
     metric : str or Metric
         A measure with a single value for each matrix.
     half_width : float, optional
-        What the limits may be away from the estimate.
+        The distance of the limits from the estimate.
     difference : float, optional
-        Instead: the distance from a fixed value, such as a requirement, that is to be found with this ``power``.
+        Instead: the distance from a fixed value, such as a requirement, that the labels detect with this ``power``.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
     power : float, default 0.8
@@ -72,7 +72,9 @@ def labels_needed(
     ValueError
         A number is out of range, or the measure has a value for each class.
 
-    Notes ----- The variance of the post-stratified estimate includes the errors of the judge that labels do not show
+    Notes
+    -----
+    The variance of the post-stratified estimate includes the errors of the judge that labels do not show
     (:func:`matrics.judged.interval`). A part of this variance depends only on the number of samples; the rest is
     inversely proportional to the number of labels. The variance is smallest if the number of labels of each stratum is
     proportional to its size times the standard deviation of the derivative of the measure in it (Neyman 1934). Strata

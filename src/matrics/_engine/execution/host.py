@@ -328,22 +328,6 @@ class HostTable(HostArithmetic, Table):
         largest = np.maximum.reduce(matrices, axis=axes, keepdims=True)
         return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
 
-    def _log_ratio(self, rates: Array, beyond: Array, expected: Array) -> Array:
-        """See ``Table``; ln u, and the first term of the series for the rounding of u, as ``log1p`` is slow.
-
-        The result is multiplied by the rates, so its value for rates of 0 only needs to be finite.
-        """
-        ratio = self.ratio(rates, expected)
-        if not np.maximum.reduce(ratio, axis=None, initial=0) < math.inf:
-            return super()._log_ratio(rates, beyond, expected)
-        np.maximum(ratio, tiny(ratio.dtype), out=ratio)
-        logs = np.log(ratio)
-        rounding = self.ratio(beyond, expected)
-        rounding -= ratio - 1
-        rounding /= ratio
-        logs += rounding
-        return logs
-
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:
             return super()._twice_the_pairs(unit)
