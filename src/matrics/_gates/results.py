@@ -139,8 +139,8 @@ class RequirementResult(Result):
 
     @property
     def needs(self) -> str:
-        """The number of samples that would decide, in words; empty if decided, or for an undefined value."""
-        if self.verdict != "undecided" or math.isnan(self.estimate):
+        """The number of samples that would decide, in words; empty if the requirement is decided."""
+        if self.verdict != "undecided":
             return ""
         unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
         if self.needed is None:
