@@ -15,7 +15,6 @@ from matrics._engine.evaluation import check_options
 from matrics._ranking import bounds
 from matrics._ranking.averages import check_average
 from matrics._ranking.bounds import Bounded
-from matrics._ranking.bounds_at_k import at_k
 from matrics._ranking.leaves import ScoreLeaves
 from matrics._ranking.reading import Reading
 
@@ -74,7 +73,7 @@ class Histograms:
                 f"counts, which are sums of weights; make the state without dtype=, or call matrics.ranking.{name} "
                 "with the weights of the samples"
             )
-        function = functools.partial(at_k, name, float(number))
+        function = functools.partial(bounds.at_k, name, float(number))
         return self._bounded(function, average, zero_division, highest=math.inf if name == "lift_at_k" else 1.0)
 
     def _bounded(

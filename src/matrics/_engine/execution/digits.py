@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 
-# If at least this share of the total is outside the row and the column of a class, differences of margins are as
-# precise as sums of cells.
-LEAST_REST = 1 / 32
-
 
 @functools.cache
 def rounds_from(dtype: Any) -> int:

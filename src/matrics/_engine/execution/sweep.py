@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import NUMPY, Array
-from matrics._engine.execution.digits import LEAST_REST, holds_products, product_dtype_of, rounds_from
+from matrics._engine.execution.digits import holds_products, product_dtype_of, rounds_from
 from matrics._engine.execution.host import HostTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
@@ -22,6 +22,9 @@ MIN_CLASSES_IN_PLACE = 50
 MIN_CLASSES_OF_PRODUCTS = 8
 # Up to this number of multiplications OpenBLAS does not start its own threads.
 MAX_PRODUCT = 4 * 65536
+# If at least this share of the total is outside the row and the column of a class, differences of margins are as
+# precise as sums of cells.
+LEAST_REST = 1 / 32
 
 
 class NotIntegersError(Exception):
