@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import NUMPY, Array
-from matrics._engine.execution.digits import holds_products, product_dtype_of, rounds_from
-from matrics._engine.execution.host import HostTable, WholeStack
+from matrics._engine.execution.digits import holds_products, rounds_from
+from matrics._engine.execution.host import SummedTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
-from matrics._engine.table import Table
 
 # From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of 1s are
 # efficient with fewer classes.
@@ -31,15 +30,13 @@ class NotIntegersError(Exception):
     """A formula needs exact differences, and the cells of its block are not integers: another table is necessary."""
 
 
-class SweptTable(HostTable):
+class SweptTable(SummedTable):
     """A table with known row sums, column sums and diagonal; cells are read only if a formula needs them.
 
     The sums are exact integers. If the margins suffice (``_margins_suffice``), large counts are differences of margins,
     without another pass over the cells. Counts that may be small, such as ``fn`` and ``fp``, are differences only if
     all cells are known to be integers.
     """
-
-    scale = None  # these counts are not extreme
 
     def __init__(
         self,
@@ -51,19 +48,10 @@ class SweptTable(HostTable):
         all_integers: Callable[[], bool] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(block.transpose(1, 2, 0), is_moderate=True, **options)
-        self.true, self.pred, self.tp = sums
-        self.total = total
-        self.exact_products = holds_products(np.float64, largest)
-        self.product_dtype = product_dtype_of(total.dtype, largest)
+        super().__init__(block.transpose(1, 2, 0), sums, total, largest=largest, **options)
         self._all_integers = all_integers  # None if all cells are known to be integers
         self.needed_integers = False
         """Whether a formula needed the check that all cells are integers."""
-
-    @property
-    def of_normal_counts(self) -> Table:
-        """The table itself, as its sums are integers."""
-        return self
 
     def _need_integers(self) -> None:
         """Raise an error unless all cells are integers; the block then needs another table."""
