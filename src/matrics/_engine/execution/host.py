@@ -196,6 +196,11 @@ class HostTable(HostArithmetic, Table):
         """See ``Margins``; a difference if it is exact."""
         return self.total[None, ...] - self.pred if self.exact else super().not_pred
 
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; half of the sum, if this is in range."""
+        return 0.5 * (self.true + self.pred) if self.exact else super().mean_size
+
     def errors_outside(self, chosen: Array) -> Array:
         """See ``Margins``; a difference if it is exact."""
         if not self.exact:
@@ -240,6 +245,21 @@ class HostTable(HostArithmetic, Table):
             return np.einsum("i...,i...->...", x, y)
         return super().dot(x, y)
 
+    def _variance(self, x: Array) -> Array:
+        """The sum Σ x (m - x) of exact products, for row sums or column sums x."""
+        return 2 * (x[0] * x[1]) if self.n == 2 else self._square - self.dot(x, x)
+
+    def geometric_mean(self, x: Array, y: Array) -> Array:
+        """See ``Safe``; for two variances, whose products stay in range if they are exact."""
+        product = x * y
+        if self.exact_products:
+            return np.sqrt(product)
+        # Each element is chosen by itself, so that no matrix changes the digits of another.
+        limits = np.finfo(product.dtype)
+        smaller = np.minimum(x, y)
+        otherwise = smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller))
+        return np.where((product >= limits.tiny) & (product <= limits.max), np.sqrt(product), otherwise)
+
     @margin
     def _class_covariance(self) -> Array:
         factor = self._factor
@@ -258,14 +278,14 @@ class HostTable(HostArithmetic, Table):
     def true_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._true, self._true))
+            return self._rounded(self._variance(self._true))
         return self._rounded(self.dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._pred, self._pred))
+            return self._rounded(self._variance(self._pred))
         return self._rounded(self.dot(self._pred, self._factor(self.not_pred)))
 
     @margin

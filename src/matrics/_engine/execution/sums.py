@@ -24,19 +24,19 @@ def summed_matrix(cells: Array, zero_division: float) -> SummedTable | None:
     Products with a vector of 1s take half the time of sums, and sums of integers are the same in any order. The
     position of the smallest cell takes half the time of the smallest cell.
     """
-    ones, empty = _of_size(len(cells))
-    true = cells.dot(ones)
-    total = true.dot(ones)
+    factors, empty = _of_size(len(cells))
+    true = cells.dot(factors)
+    total = true.dot(factors)
     if not (total < rounds_from(cells.dtype) and cells.item(cells.argmin()) >= 0):
         return None
-    return empty.of_matrix(cells, (true, ones.dot(cells), cells.diagonal().copy()), total, zero_division)
+    return empty.of_matrix(cells, (true, factors.dot(cells), cells.diagonal().copy()), total, zero_division)
 
 
 @functools.cache
 def _of_size(n: int) -> tuple[Array, SummedTable]:
     """A vector of 1s, and the table of a matrix without samples."""
     cells = np.zeros((n, n))
-    return np.ones(n), SummedTable(cells, (cells[0],) * 3, cells[0, 0], largest=0, stack=WholeStack(1))
+    return np.full(n, 1.0), SummedTable(cells, (cells[0],) * 3, cells[0, 0], largest=0, stack=WholeStack(1))
 
 
 def summed(stack: Array, zero_division: float, dtype: Any) -> SweptTable | None:

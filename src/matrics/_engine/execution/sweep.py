@@ -15,12 +15,10 @@ from matrics._engine.execution.host import SummedTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
 
-# From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of 1s are
-# efficient with fewer classes.
+# From this number of classes on, sums run along the rows, and cells keep their order.
 MIN_CLASSES_IN_PLACE = 50
+# From this number of classes on, a sweep takes less time than a copy of the cells in which classes come first.
 MIN_CLASSES_OF_PRODUCTS = 8
-# Up to this number of multiplications OpenBLAS does not start its own threads.
-MAX_PRODUCT = 4 * 65536
 # If at least this share of the total is outside the row and the column of a class, differences of margins are as
 # precise as sums of cells.
 LEAST_REST = 1 / 32
@@ -118,33 +116,29 @@ def sweep(
     """
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
+    if n < MIN_CLASSES_OF_PRODUCTS:
+        return None
     known = NUMPY.is_integer(block)
-    few = n < MIN_CLASSES_OF_PRODUCTS
     sums = np.empty((3, n, count), dtype)
-    factors = _factors(n, dtype) if few else np.ones(n, dtype)
+    factors = np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
     parts = [slice(start, start + step) for start in range(0, count, step)]
-    sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
+    sums_of_part = np.empty((2, min(step, count), n), dtype)
     are_integers = True
     for here in parts:
         cells = scratch.floats(block[here])
-        if few or checks_integers or known or not _have_few_digits(cells):
+        if checks_integers or known or not _have_few_digits(cells):
             # The minimum first: among all operations it loads the cells from memory the fastest.
             if not np.minimum.reduce(cells, axis=None) >= 0 or not (known or scratch.all_integers(cells)):
                 return None
         else:
             are_integers = False
-        # Products with 0 and 1 are the fastest sums; sums of integers are the same in any order.
-        if few:
-            flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
-            for first, last in slices(0, len(cells), MAX_PRODUCT // factors.size):
-                np.matmul(factors, flat[:, first:last], out=out[:, first:last])
-        else:
-            true, pred = both = sums_of_part[:, : len(cells)]
-            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
-            np.matmul(factors, cells, out=pred)
-            np.copyto(sums[:2, :, here], both.transpose(0, 2, 1))
-            np.copyto(sums[2, :, here], cells.diagonal(axis1=1, axis2=2).T)
+        # Products with 1s are the fastest sums; sums of integers are the same in any order.
+        true, pred = both = sums_of_part[:, : len(cells)]
+        np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
+        np.matmul(factors, cells, out=pred)
+        np.copyto(sums[:2, :, here], both.transpose(0, 2, 1))
+        np.copyto(sums[2, :, here], cells.diagonal(axis1=1, axis2=2).T)
     total = np.add.reduce(sums[0], axis=0)
     largest = float(total.max())
     if not largest < rounds_from(dtype):
@@ -174,13 +168,6 @@ def slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
     if len(edges) > 2 and edges[-1] - edges[-2] == 1:
         edges[-2] -= 1
     return list(itertools.pairwise(edges))
-
-
-def _factors(n: int, dtype: Any) -> Array:
-    """The matrix whose product with the flat cells has the row sums, the column sums and the diagonal."""
-    identity = np.eye(n, dtype=dtype)
-    row, column = np.repeat(identity, n, axis=1), np.tile(identity, n)
-    return np.concatenate([row, column, row * column])
 
 
 @functools.cache
