@@ -252,13 +252,15 @@ class HostTable(HostArithmetic, Table):
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``; for two variances, whose products stay in range if they are exact."""
         product = x * y
+        root = np.sqrt(product)
         if self.exact_products:
-            return np.sqrt(product)
+            return root
         # Each element is chosen by itself, so that no matrix changes the digits of another.
-        limits = np.finfo(product.dtype)
+        in_range = (product >= tiny(product.dtype)) & (product < math.inf)
+        if self.nowhere(~in_range):
+            return root
         smaller = np.minimum(x, y)
-        otherwise = smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller))
-        return np.where((product >= limits.tiny) & (product <= limits.max), np.sqrt(product), otherwise)
+        return np.where(in_range, root, smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller)))
 
     @margin
     def _class_covariance(self) -> Array:
