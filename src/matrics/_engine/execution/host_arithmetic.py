@@ -57,6 +57,10 @@ class HostArithmetic(Safe):
         """See ``Table``."""
         return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
+    def nonzero(self, x: Array) -> Array:
+        """See ``Safe``."""
+        return super().nonzero(x) if isinstance(x, Wide) or not self._no_zeros(x) else x
+
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Table``."""
         return a / b if positive is np.True_ else self.ratio(a, b)
@@ -82,7 +86,8 @@ class HostArithmetic(Safe):
         """The array x, clipped to the bounds of its formula."""
         if not x.ndim:
             return x if low <= x <= high else self.clip(x, low, high)
-        inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
+        inside = x.size and np.minimum.reduce(x, axis=None) >= low  # False for NaN
+        inside = inside and (high == math.inf or np.maximum.reduce(x, axis=None) <= high)
         return x if inside else self.clip(x, low, high)
 
     def abs(self, x: Array) -> Array:
@@ -106,11 +111,3 @@ class HostArithmetic(Safe):
     def x_log_x(self, x: Array) -> Array:
         """See ``Table``; subnormal numbers are imprecise anyway."""
         return x * np.log(np.maximum(x, tiny(x.dtype)))
-
-    def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """See ``Table``; the few values above 1/2 are replaced."""
-        logs = self.log(x)
-        large = x > 0.5
-        if np.count_nonzero(large):
-            logs[large] = np.log1p(beyond[large])
-        return logs
