@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from matrics._cli.progress import shown, time_text
+from matrics._cli.progress import shown
+from matrics._progress.bar import time_text
 from matrics._wording import counted
 
 if TYPE_CHECKING:
