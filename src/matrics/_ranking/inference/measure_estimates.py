@@ -279,8 +279,8 @@ def _combined(
         IntervalStatus.FEW_SAMPLES: is_few,
         IntervalStatus.EMPTY_CLASS: stacked.left_out[..., None],
         IntervalStatus.UNDEFINED_REPLICATES: undefined > MANY_UNDEFINED * options.num,
-        IntervalStatus.NO_VARIATION: np.isnan(low) | np.isnan(high),
-        IntervalStatus.UNDEFINED: ~np.isfinite(estimate),
+        IntervalStatus.NO_VARIATION: np.isnan(low) | np.isnan(high) | np.isinf(estimate),
+        IntervalStatus.UNDEFINED: np.isnan(estimate),
         IntervalStatus.INVALID: is_bad,
     }
     status = graver(np.zeros(estimate.shape, np.int64), reasons, np)
