@@ -98,6 +98,8 @@ def test_measures_at_k(command: Any) -> None:
     assert areas.splitlines()[0].endswith(
         ",precision_at_k(k=200),precision_at_k(k=200)/low,precision_at_k(k=200)/high,precision_at_k(k=200)/status"
     )
+    message = "--metrics: expected k of at most the number of samples, 569, got precision_at_k(k=570) for extra_trees"
+    assert message in command(*ASKED, "--by", "model", "--metrics", "precision_at_k(k=570)")[2]
     paired = json.loads(
         command(*ASKED, "--by", "model", "--paired-on", "sample", "--metrics", ",".join(metrics), "--format", "json")[1]
     )

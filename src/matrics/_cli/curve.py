@@ -226,7 +226,12 @@ class CurveRun(ScoredRun):
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         options: dict[str, Any] = {"level": self.level, "rng": self.seed}
-        for name, limits in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
+        try:
+            limits_of_measures = matrics.ranking.interval(true, scores, self.names_of_scores, **options)
+        except ArgumentError as error:
+            where = f" for {self.name(position)}" if self.source.keys else ""
+            raise ArgumentError(error.argument, error.text + where) from error
+        for name, limits in limits_of_measures.items():
             parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
             facts |= {key: float(value) for key, value in parts.items()}
             facts[f"{name}/status"] = int(limits.status)
