@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics._progress import steps
 
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
@@ -257,6 +258,10 @@ def test_words_of_progress():
     assert bar.time_text(59.6) == "1 min 0 s"
     assert bar.time_text(7322) == "2 h 2 min"
     assert [blocks._short(rate) for rate in (5, 1234, 2.5e9)] == ["5", "1.23 k", "2.5 G"]
+    totals.current = (60_000_000, 80_000_000)
+    for _ in steps("abcd"):
+        assert made.percent in {60, 65, 70, 75}
+    assert made.percent == 75  # and not back to 60
     nothing = blocks.Progress(5, 0, Totals())
     nothing.begin = bar.time.monotonic()
     assert nothing.words() == "0 of 5 matrices, 0 matrices/s"
