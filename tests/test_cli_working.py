@@ -46,6 +46,7 @@ def wait_for_the_bar(monkeypatch):
 
 
 @pytest.mark.usefixtures("_file")
+@pytest.mark.exhaustive(name=["certificate"])
 @pytest.mark.parametrize("name", RUNS)
 def test_a_bar_on_a_terminal_changes_no_output(command, monkeypatch, name):
     code, out, err = command(*RUNS[name])

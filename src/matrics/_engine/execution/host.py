@@ -7,7 +7,7 @@ other matrices in its block. Their number may change the order of a sum, and so 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -196,6 +196,11 @@ class HostTable(HostArithmetic, Table):
         """See ``Margins``; a difference if it is exact."""
         return self.total[None, ...] - self.pred if self.exact else super().not_pred
 
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; half of the sum, if this is in range."""
+        return 0.5 * (self.true + self.pred) if self.exact else super().mean_size
+
     def errors_outside(self, chosen: Array) -> Array:
         """See ``Margins``; a difference if it is exact."""
         if not self.exact:
@@ -222,7 +227,8 @@ class HostTable(HostArithmetic, Table):
     @margin
     def _square(self) -> Array:
         """The square m² of the total."""
-        return self._factor(self.total) ** 2
+        total = self._factor(self.total)
+        return total * total  # a power of a NumPy scalar takes twice as long
 
     @margin
     def _overlap(self) -> Array:
@@ -238,6 +244,23 @@ class HostTable(HostArithmetic, Table):
                 return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
         return super().dot(x, y)
+
+    def _variance(self, x: Array) -> Array:
+        """The sum Σ x (m - x) of exact products, for row sums or column sums x."""
+        return 2 * (x[0] * x[1]) if self.n == 2 else self._square - self.dot(x, x)
+
+    def geometric_mean(self, x: Array, y: Array) -> Array:
+        """See ``Safe``; for two variances, whose products stay in range if they are exact."""
+        product = x * y
+        root = np.sqrt(product)
+        if self.exact_products:
+            return root
+        # Each element is chosen by itself, so that no matrix changes the digits of another.
+        in_range = (product >= tiny(product.dtype)) & (product < math.inf)
+        if self.nowhere(~in_range):
+            return root
+        smaller = np.minimum(x, y)
+        return np.where(in_range, root, smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller)))
 
     @margin
     def _class_covariance(self) -> Array:
@@ -257,14 +280,14 @@ class HostTable(HostArithmetic, Table):
     def true_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._true, self._true))
+            return self._rounded(self._variance(self._true))
         return self._rounded(self.dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._pred, self._pred))
+            return self._rounded(self._variance(self._pred))
         return self._rounded(self.dot(self._pred, self._factor(self.not_pred)))
 
     @margin
@@ -378,6 +401,53 @@ class KnownTable(HostTable):
         self.exact = exact
         self.exact_products = exact_products
         self.product_dtype = product_dtype
+
+
+class SummedTable(HostTable):
+    """A table of integers with known sums, which are exact.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    sums
+        The row sums, the column sums and the diagonal.
+    total, largest
+        The totals, and the largest total.
+    """
+
+    exact = True
+    scale = None  # these counts are not extreme
+
+    def __init__(self, cells: Array, sums: Sequence[Array], total: Array, *, largest: float, **options: Any) -> None:
+        super().__init__(cells, is_moderate=True, **options)
+        self.true, self.pred, self.tp = sums
+        self.total = total
+        self.exact_products = holds_products(np.float64, largest)
+        self.product_dtype = product_dtype_of(total.dtype, largest)
+
+    def of_matrix(self, cells: Array, sums: Sequence[Array], total: Array, zero_division: float) -> SummedTable:
+        """The table of another matrix of as many classes, in less time than a new table."""
+        table: SummedTable = object.__new__(SummedTable)
+        table.__dict__ = {
+            **self.__dict__,
+            "_given": cells,
+            "true": sums[0],
+            "pred": sums[1],
+            "tp": sums[2],
+            "total": total,
+            "zero_division": zero_division,
+            "exact_products": holds_products(np.float64, float(total)),
+        }
+        return table
+
+    @property
+    def of_normal_counts(self) -> Table:
+        """The table itself, as its sums are integers."""
+        return self
+
+    def _factor(self, x: Array) -> Array:
+        return in_dtype(x, self.product_dtype)
 
 
 class CheckedTable(HostTable):

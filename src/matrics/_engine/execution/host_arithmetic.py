@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from matrics._arrays import Array
+from matrics._engine.execution.digits import tiny
 from matrics._engine.safety import Safe
 from matrics._engine.wide import Wide
 
@@ -84,14 +85,6 @@ class HostArithmetic(Safe):
         inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
         return x if inside else self.clip(x, low, high)
 
-    def geometric_mean(self, x: Array, y: Array) -> Array:
-        """The root √(x y), without a gradient."""
-        if x.ndim:
-            larger, smaller = np.maximum(x, y), np.minimum(x, y)
-        else:
-            larger, smaller = (x, y) if x > y else (y, x)
-        return smaller * self.sqrt(self.ratio(larger, smaller))
-
     def abs(self, x: Array) -> Array:
         """See ``Table``."""
         return super().abs(x) if isinstance(x, Wide) else np.abs(x)
@@ -109,6 +102,10 @@ class HostArithmetic(Safe):
         if isinstance(x, Wide):
             return super().log(x)
         return np.log(x if self._no_zeros(x) else x + (x == 0))
+
+    def x_log_x(self, x: Array) -> Array:
+        """See ``Table``; subnormal numbers are imprecise anyway."""
+        return x * np.log(np.maximum(x, tiny(x.dtype)))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """See ``Table``; the few values above 1/2 are replaced."""
