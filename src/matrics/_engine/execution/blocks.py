@@ -16,6 +16,7 @@ from matrics._engine.execution.scratch import Scratch, keep_freed_memory
 from matrics._engine.execution.sums import MANY_CLASSES, summed, summed_matrix
 from matrics._engine.execution.sweep import MIN_CLASSES_IN_PLACE, NotIntegersError, slices, sweep
 from matrics._engine.table import Table
+from matrics._progress import CountedLoop, counted_loop
 
 # The cells of a block, and its about twenty margins ([class, matrix]), fit approximately into the second-level cache of
 # a core. Both sizes were nearly optimal for every n on the measured machines. For the whole catalogue a thread needs
@@ -262,8 +263,13 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
 
     If the calling thread slept, the system might run two other threads on the same core. If no thread can be started,
     the calling thread processes all shares. After an error or Ctrl-C in the calling thread, the other threads finish
-    their current part, and start no other part.
+    their current part, and start no other part. The parts are counted as the steps of a loop.
     """
+    with counted_loop(sum(map(len, shares))) as loop:
+        _in_threads(work, shares, loop)
+
+
+def _in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[Any]], loop: CountedLoop) -> None:
     has_failed = False
 
     def until_failure(share: Sequence[Any]) -> Iterator[Any]:
@@ -271,10 +277,11 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
             if has_failed:
                 return
             yield part
+            loop.advance()
 
     mine, *others = shares
     if not others:
-        work(mine)
+        work(until_failure(mine))
         return
     try:
         # Imported here, as it imports ``logging``. The import and threads fail while the interpreter shuts down, as in
@@ -285,12 +292,12 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
         theirs = [pool.submit(work, until_failure(others[0]))]
     except RuntimeError:
         for share in shares:
-            work(share)
+            work(until_failure(share))
         return
     with pool:
         try:
             theirs += [pool.submit(work, until_failure(share)) for share in others[1:]]
-            work(mine)
+            work(until_failure(mine))
             for future in theirs:
                 future.result()
         except BaseException:
