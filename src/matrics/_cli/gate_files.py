@@ -70,7 +70,9 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
     if not request.by:
         return files
     samples = files.samples.compared_with(reference)
-    title = f"{files.titles[0]} in {counted(len(samples.names), 'group')} ({', '.join(request.by)})"
+    title = files.titles[0]
+    if chosen.judge is None:  # otherwise the title has the number of models
+        title += f" in {counted(len(samples.names), 'group')} ({', '.join(request.by)})"
     facts = {**files.facts, "by": list(request.by), "groups": list(samples.names), "reference": reference}
     if reference is not None:
         title += f"; reference: {reference}"
