@@ -192,7 +192,7 @@ def open_backend(backend: str) -> Callable[[Array], Array]:
             return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
     except ImportError as error:
         raise ArgumentError(
-            "backend", f'{backend} is not installed: python -m pip install "matrics[{backend}]"'
+            "backend", f'this library needs {backend}: python -m pip install "matrics[{backend}]"'
         ) from error
     return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))
 

@@ -188,11 +188,11 @@ def to_json(scores: Any) -> str:
     ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
     """
     import json
-    from importlib.metadata import version  # imported here, as it imports ``email``, which takes 30 ms
+    from matrics import __version__  # imported here, as it imports this module
 
     nulls: list[dict[str, str]] = []
     values = _finite(to_dict(scores), "", nulls)
-    document = {"schema": SCHEMA, "version": version("matrics"), "values": values, "nulls": nulls}
+    document = {"schema": SCHEMA, "version": __version__, "values": values, "nulls": nulls}
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 

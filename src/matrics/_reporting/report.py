@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import importlib
-import importlib.metadata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics import __version__
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
@@ -347,13 +347,12 @@ def make_report(
     if are_labels(columns.y_true):
         data, columns = table_of_models(data, columns)
     read = data if isinstance(data, Data) else _read(data, columns, class_names, origin)
-    version = importlib.metadata.version("matrics")
-    findings = compute_findings(read, metrics, settings, version)
+    findings = compute_findings(read, metrics, settings, __version__)
     return Report(
         read,
         findings,
         settings,
-        version,
+        __version__,
         f"Report on {short(read.origin.name)}" if title is None else short(title, len(title)),
         call_of(source, columns_of_call, metrics, settings, named),
         None if compare is None else changes_since(compare, read, findings),
@@ -380,14 +379,14 @@ def _read_file(path: Path, columns: ReportColumns) -> FileData:
     try:
         from matrics._reporting.from_file import read_file
     except ModuleNotFoundError as error:
-        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
+        raise ImportError('reports of files need typer, rich and pyarrow: python -m pip install "matrics[cli]"') from error
     return read_file(path, columns)
 
 
 def _check_packages() -> None:
     """Raise an error if a package is missing, before anything is computed."""
     for name in ("jinja2", "matplotlib", "scipy"):
-        with requires(name, "report"):
+        with requires("reports need", name, extra="report"):
             importlib.import_module(name)
 
 
