@@ -13,7 +13,7 @@ import matrics
 
 SOURCES = Path(matrics.__file__).parent
 # What needs it, the verb, and the package; then the command that installs the extra, or packages that no extra has.
-FORM = re.compile(r'[\w.=",()|… \'{}-]+ needs? [\w., ()|…{}\'-]+: python -m pip install ("matrics\[[\w{}]+\]"|[a-z{} ]+)')
+FORM = re.compile(r'[\w.=", {}-]+ needs? [\w., ()|…{}-]+: python -m pip install ("matrics\[[\w{}]+\]"|[a-z{} ]+)')
 
 
 def test_all_messages_have_the_same_form() -> None:

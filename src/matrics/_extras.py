@@ -1,7 +1,9 @@
-"""Errors for missing libraries: all say what needs which library, and the command that installs it."""
+"""What is installed: the version of this library, and errors for missing ones, with the command that installs them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+__version__ = "0.1.0"  # here, as the sources alone, on PYTHONPATH, have no metadata of a package
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import traceback
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
-from matrics import __version__
 from matrics._errors import ArgumentError
+from matrics._extras import __version__
 
 # Arguments of the library whose options have other names.
 ALIASES = {

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 
 from matrics._arrays import as_arrays
+from matrics._extras import __version__
 from matrics._wording import significant
 
 __all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict", "to_json"]
@@ -188,7 +189,6 @@ def to_json(scores: Any) -> str:
     ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
     """
     import json
-    from matrics import __version__  # imported here, as it imports this module
 
     nulls: list[dict[str, str]] = []
     values = _finite(to_dict(scores), "", nulls)

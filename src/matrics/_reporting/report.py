@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics import __version__
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
-from matrics._extras import requires
+from matrics._extras import __version__, requires
 from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.calls import are_labels, call_of, table_of_models
@@ -379,7 +378,7 @@ def _read_file(path: Path, columns: ReportColumns) -> FileData:
     try:
         from matrics._reporting.from_file import read_file
     except ModuleNotFoundError as error:
-        raise ImportError('reports of files need typer, rich and pyarrow: python -m pip install "matrics[cli]"') from error
+        raise ImportError('files need typer, rich and pyarrow: python -m pip install "matrics[cli]"') from error
     return read_file(path, columns)
 
 
