@@ -11,7 +11,7 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
-from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
+from matrics._cli.matrices import MatrixRequest, answered_of, clusters_of, open_matrices, opened
 from matrics._cli.options import read_number, refuse
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
@@ -132,7 +132,9 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     if baseline is not None and paired_on is not None:
         refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
         request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-        return of_pairs(path, baseline, paired_on, request)
+        both = [opened(each, request.reading.answers) for each in (path, baseline)]
+        files = of_pairs(both[0], both[1], paired_on, request)
+        return replace(files, answered=answered_of(both[0]) + answered_of(both[1]))
     return _matrices(path, request, chosen)
 
 
@@ -165,7 +167,8 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
         for each in (given, old_given)
         if each is not None
     )
-    return of_two(source, others[0], request) if others else of_source(source, request, clusters)
+    files = of_two(source, others[0], request) if others else of_source(source, request, clusters)
+    return replace(files, answered=answered_of(given) + (() if old_given is None else answered_of(old_given)))
 
 
 def _refuse_epochs(given: Path | Input, path: Path) -> None:

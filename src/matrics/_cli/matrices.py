@@ -18,11 +18,13 @@ from matrics._files.names import Names
 from matrics._files.notices import say
 from matrics._files.source import MatrixSource
 from matrics._scoring.score import score
+from matrics._wording import limits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.run import Run
+    from matrics._integrations.evals.answered import Answered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +134,21 @@ def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str 
     """The column of the clusters: the samples of a log that repeats them, unless another option is against it."""
     table = getattr(given, "table", None)
     return table.clusters if clusters is None and table is not None and not any(others) else clusters
+
+
+def answered_of(given: Path | Input) -> tuple[Answered, ...]:
+    """The answers of each run of a log, with and without a score; empty for files of another kind."""
+    answered: tuple[Answered, ...] = getattr(getattr(given, "table", None), "answered", ())
+    return answered
+
+
+def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
+    """A line for each run; empty if all answers have a score."""
+    if not any(unscored for part in parts for _, unscored in part.samples):
+        return []
+    several = len({part.scorer for part in parts}) > 1
+    names = [f"{part.run} ({part.scorer})" if several else part.run for part in parts]
+    return [f"answered by {name}: {limits(*part.share(level)[:3])}" for name, part in zip(names, parts, strict=True)]
 
 
 def default_measures(path: Path, source: MatrixSource) -> str:
