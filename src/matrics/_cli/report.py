@@ -129,9 +129,14 @@ def report(
         judging.check(true)
         data: Any
         if judging.judge is None:
-            data, origin, class_names, sides = read_file(
-                path, report_columns, command=command, reading={**rows_read.names, "models": models}
+            data, origin, class_names, sides, of_log = read_file(
+                path,
+                report_columns,
+                level=settings.level,
+                command=command,
+                reading={**rows_read.names, "models": models},
             )
+            report_columns = of_log or report_columns
         else:
             given = {"group": group, "scores": scores, "pred": pred, "weight": weight}
             options.refuse("no such option with --judge, whose grades are those of answers", given)

@@ -337,7 +337,8 @@ def make_report(
         metrics = list(metrics)
     if isinstance(data, (str, Path)):
         source = repr(str(data))
-        data, origin, of_file, sides = _read_file(Path(data), columns)
+        data, origin, of_file, sides, of_log = _read_file(Path(data), columns, settings.level)
+        columns = of_log or columns
         if sides is not None:
             warn_of_odd_labels(*sides, advice="")
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
@@ -373,13 +374,13 @@ def _read(data: Any, columns: ReportColumns, class_names: Sequence[str] | None, 
     return data_of_table(data, columns, origin)
 
 
-def _read_file(path: Path, columns: ReportColumns) -> FileData:
+def _read_file(path: Path, columns: ReportColumns, level: float) -> FileData:
     """The data of a file, read as by the command line."""
     try:
         from matrics._reporting.from_file import read_file
     except ModuleNotFoundError as error:
         raise ImportError('files need typer, rich and pyarrow: python -m pip install "matrics[cli]"') from error
-    return read_file(path, columns)
+    return read_file(path, columns, level=level)
 
 
 def _check_packages() -> None:
