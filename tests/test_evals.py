@@ -211,7 +211,7 @@ def test_polars() -> None:
         ("x.jsonl", '{"a": 1}', r"expected lines with the fields sample, and score .*, got the fields 'a'"),
         ("x.jsonl", '{"a": 1}\nyes', "line 2: expected an object of JSON, got: "),
         ("x.jsonl", "[1]", r"line 1: expected an object, got \[1\]"),
-        ("x.jsonl", '{"sample": 1, "score": "good"}', "row 1: expected a number as score, got 'good'"),
+        ("x.jsonl", '{"sample": 1, "score": "good"}', "row 1: expected a number as score, or pass or fail, got 'good'"),
         ("x.jsonl", '{"sample": 1, "score": 1, "epoch": "a"}', "row 1: expected an integer as epoch, got 'a'"),
         ("x.jsonl", '{"sample": 1, "score": 1, "epoch": 1e999}', "row 1: expected an integer as epoch, got inf"),
         ("x.jsonl", f'{{"sample": 1, "score": 1{"0" * 309}}}', "expected a grade within the range of float64, got 100"),
