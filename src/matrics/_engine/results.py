@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import math
+import re
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -20,6 +21,7 @@ from matrics._wording import significant
 __all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict", "to_json"]
 
 SCHEMA = 1  # the version of to_json; it increases when a name changes its meaning or is removed
+SURROGATES = re.compile("[\ud800-\udfff]")
 FEW = 6  # the number of elements of an array, a list or a dictionary in a text
 LONGEST = 160  # the number of characters of a nested text
 
@@ -193,7 +195,8 @@ def to_json(scores: Any) -> str:
     nulls: list[dict[str, str]] = []
     values = _finite(to_dict(scores), "", nulls)
     document = {"schema": SCHEMA, "version": __version__, "values": values, "nulls": nulls}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return SURROGATES.sub(lambda letter: json.dumps(letter[0])[1:-1], text)  # of file names; no encoding has them
 
 
 def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:
