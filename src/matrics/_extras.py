@@ -1,4 +1,4 @@
-"""What is installed: the version of this library, and errors for missing ones, with the command that installs them."""
+"""The version of this library, and errors for missing libraries, with the command that installs them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

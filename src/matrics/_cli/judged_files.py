@@ -273,7 +273,7 @@ def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dic
 
 
 def _word_of(k: int, place: dict[str, int]) -> str:
-    """The first label of a grade; without one, the opposite of the other grade's."""
+    """The first label of a grade; of a grade without labels, the opposite of the other grade."""
     mine = [label for label, at in place.items() if at == k]
     if mine:
         return mine[0]
@@ -325,7 +325,7 @@ def _made(table: Any, names: JudgedNames) -> Answers:
 
 
 def _is_missing(grade: str) -> bool:
-    """Whether a grade is one of the texts that other programs write in place of a missing value."""
+    """Whether a grade is a text that other programs write in place of a missing value."""
     return grade.strip().lower() in MISSING_GRADES
 
 
