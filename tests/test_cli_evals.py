@@ -107,6 +107,26 @@ def test_the_share_of_answers_is_in_tables_and_in_json(run: Any, tmp_path: Path)
     assert json.loads(run("interval", old, "--format", "json")[0])["answered"][0]["share"] == 1
 
 
+def test_several_models_are_not_mixed_without_a_word(run: Any, command: Any, tmp_path: Path) -> None:
+    """A gate refuses them, and other commands say so; two runs of a model differ by their file."""
+    for name in "ab":
+        of_model(tmp_path / f"{name}.jsonl", [1] * 30 + [0] * 10)
+    logs = tmp_path / "?.jsonl"
+    for name in ("score", "interval"):
+        _, err = run(name, logs)
+        assert f"{logs.name}: the answers of a and b are counted together; --by model separates them" in err
+        assert "together" not in run(name, logs, "--by", "model")[1]
+    gate = ("gate", logs, "--require", "accuracy>=0.1")
+    line = refused(command, *gate)
+    assert line == "--by: expected model, as the log has the answers of a and b, got none"
+    assert "2 groups" in run(*gate, "--by", "file")[0]
+    for name in "ab":
+        rows = [json.dumps({"sample": k, "model": "m", "score": k % 2}) for k in range(20)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
+    line = refused(command, *gate, "--by", "scorer")
+    assert line == "--by: expected file, as the log has the answers of a.jsonl and b.jsonl, got 'scorer'"
+
+
 def test_the_share_of_answers_by_each_scorer(run: Any, command: Any) -> None:
     out, _ = run("interval", B, "--level", "0.9")
     line = next(line for line in out.splitlines() if line.startswith("answered by"))

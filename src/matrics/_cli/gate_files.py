@@ -11,7 +11,7 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
-from matrics._cli.matrices import MatrixRequest, answered_of, clusters_of, open_matrices, opened
+from matrics._cli.matrices import MatrixRequest, answered_of, clusters_of, open_matrices, opened, several_models
 from matrics._cli.options import read_number, refuse
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
@@ -155,6 +155,11 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
     baseline = chosen.baseline
     given = opened(path, request.reading.answers)
     clusters = clusters_of(given, chosen.clusters, request.counts, request.weight, baseline)
+    mixed = several_models(given, request.by)
+    if mixed is not None:
+        column, models = mixed
+        by = quoted(", ".join(request.by)) if request.by else "none"
+        raise ArgumentError("by", f"expected {column}, as the log has the answers of {models}, got {by}")
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)

@@ -22,6 +22,7 @@ from matrics._cli.matrices import (
     is_log,
     open_matrices,
     opened,
+    say_of_models,
     warn_of_single_class,
 )
 from matrics._cli.matrix_results import deliver, open_work
@@ -98,6 +99,7 @@ def interval(
         read_delivery(format_, output, [path]).write(judged.intervals_result)
         return
     given = opened(path, rows_read.answers)
+    say_of_models(given, columns)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     limits = LimitOptions.read(
         level=options.read_number("level", level),

@@ -16,9 +16,10 @@ from matrics._files.matrices import read
 from matrics._files.matrix_rows import CellNames, read_cells
 from matrics._files.names import Names
 from matrics._files.notices import say
+from matrics._files.rows import name_of
 from matrics._files.source import MatrixSource
 from matrics._scoring.score import score
-from matrics._wording import limits
+from matrics._wording import limits, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,6 +141,23 @@ def answered_of(given: Path | Input) -> tuple[Answered, ...]:
     """The answers of each run of a log, with and without a score; empty for files of another kind."""
     answered: tuple[Answered, ...] = getattr(getattr(given, "table", None), "answered", ())
     return answered
+
+
+def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | None:
+    """The column and the names of several models of a log whose answers would be counted together."""
+    runs = list(dict.fromkeys(part.run for part in answered_of(given)))
+    if len(runs) < 2 or {"model", "file"} & set(by) or not isinstance(given, Input) or given.table is None:
+        return None
+    column = "model" if len(set(given.table.columns["model"])) > 1 else "file"
+    return column, listed(runs)
+
+
+def say_of_models(given: Path | Input, by: Sequence[str]) -> None:
+    """Print that the answers of several models are counted together."""
+    mixed = several_models(given, by)
+    if mixed is not None and isinstance(given, Input):
+        column, names = mixed
+        say(f"{name_of(given.path)}: the answers of {names} are counted together; --by {column} separates them")
 
 
 def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
