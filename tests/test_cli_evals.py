@@ -127,6 +127,24 @@ def test_several_models_are_not_mixed_without_a_word(run: Any, command: Any, tmp
     assert line == "--by: expected file, as the log has the answers of a.jsonl and b.jsonl, got 'scorer'"
 
 
+def test_models_of_a_log_are_compared_by_their_pass_rates(run: Any, tmp_path: Path) -> None:
+    """As rows of labels, too: other measures need two true classes."""
+    rows = [
+        {"sample": k, "model": m, "score": int(k % wrong > 0)} for m, wrong in (("a", 3), ("b", 9)) for k in range(90)
+    ]
+    log = tmp_path / "two.jsonl"
+    log.write_text("\n".join(map(json.dumps, rows)))
+    for options in ((log, "--by", "model"), (log, "--by", "model", "--paired-on", "sample", "--num", "200")):
+        out, err = run("compare", *options)
+        assert err == f"matrics: {log}: the log says which answers pass; the accuracy is the pass rate\n"
+        found = json.loads(run("compare", *options, "--format", "json")[0])
+        assert {(row["model"], row["measure"], round(row["estimate"], 3)) for row in found["rows"]} == {
+            ("a", "accuracy", 0.667),
+            ("b", "accuracy", 0.889),
+        }
+        assert "undefined" not in out
+
+
 def test_the_share_of_answers_by_each_scorer(run: Any, command: Any) -> None:
     out, _ = run("interval", B, "--level", "0.9")
     line = next(line for line in out.splitlines() if line.startswith("answered by"))

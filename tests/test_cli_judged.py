@@ -276,6 +276,7 @@ def test_logs_with_two_scorers(command: Any) -> None:
         (["compare", "a.csv", "--judge", "judge", "--by", "model", "--paired-on", "id", "--seed", "1"], "--seed: "),
         (["compare", "none.csv", "--judge", "judge", "--by", "model", "--paired-on", "id"], "--human: expected labels"),
         (["interval", "log.jsonl", "--judge", "judge"], "--human: expected one of the scorers 'judge', got 'human'"),
+        (["interval", "log.jsonl", "--judge", "judge", "--missing-score", "zero"], "--missing-score: expected no such"),
         (["interval", "log.jsonl", "--judge", "judge", "--scorer", "judge"], "--scorer: expected --human and --judge"),
     ],
 )

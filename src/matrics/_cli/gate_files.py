@@ -142,7 +142,7 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
     """Count samples by the labels of people, where there are some, of a judge, and of the model."""
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
     if len(rows.models) > 1 and not request.by:
-        raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
+        raise ArgumentError("by", f"expected model, as a gate is about a single model, got {len(rows.models)} models")
     parts = []
     for place in range(len(rows.models)):
         counts = JudgedCounts(*(table[place] for table in rows.counts[:2]))

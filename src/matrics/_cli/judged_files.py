@@ -175,6 +175,12 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
         raise ArgumentError("judge", f"expected another column than that of people, got {quoted(judge)} for both")
     if names.answers.scorer is not None:
         raise ArgumentError("scorer", f"expected --human and --judge in its place, got {quoted(names.answers.scorer)}")
+    if names.answers.missing_score != "drop":
+        raise ArgumentError(
+            "missing_score",
+            "expected no such option with --judge, as answers that the judge has not graded are estimated from those "
+            f"that people have graded, got {quoted(names.answers.missing_score)}",
+        )
     read = [_read(path, names, judge, human, has_pred=has_pred) for path in paths]
     if len({len(part.labels) for part in read}) > 1:
         raise ValueError(f"{read[1].file}: expected a column of predictions as in {read[0].file}, or none in both")

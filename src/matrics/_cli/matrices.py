@@ -143,6 +143,14 @@ def answered_of(given: Path | Input) -> tuple[Answered, ...]:
     return answered
 
 
+def are_passes(given: Path | Input) -> bool:
+    """Whether this is a log that only says which answers pass, so that no measure needs its classes."""
+    from matrics._integrations.evals.labels import PASS
+
+    table = given.table if isinstance(given, Input) else None
+    return table is not None and bool(table.scorers) and set(table.columns["y_true"]) == {PASS}
+
+
 def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | None:
     """The column and the names of several models of a log whose answers would be counted together."""
     runs = list(dict.fromkeys(part.run for part in answered_of(given)))

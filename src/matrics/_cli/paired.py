@@ -44,11 +44,16 @@ class TwoFiles:
     def read(cls, paths: Sequence[Path | Input], names: Names) -> TwoFiles:
         """Read both files."""
         a, b = (read_labels(path, names, warns=False) for path in paths)
-        files = _name(paths[0]), _name(paths[1])
+        files = path_name(paths[0]), path_name(paths[1])
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in labelled.classes]) for labelled in (a, b)]
         return cls(
-            files, (a, b), classes, ordered, (places[0], places[1]), names.order is not None or any(map(_is_log, paths))
+            files,
+            (a, b),
+            classes,
+            ordered,
+            (places[0], places[1]),
+            names.order is not None or any(map(is_read_log, paths)),
         )
 
     def warn(self) -> None:
@@ -75,12 +80,12 @@ class TwoFiles:
         return place[labelled.true], place[labelled.pred]
 
 
-def _name(given: Path | Input) -> str:
+def path_name(given: Path | Input) -> str:
     """The name of a file, which may have been read."""
     return name_of(given if isinstance(given, Path) else given.path)
 
 
-def _is_log(given: Path | Input) -> bool:
+def is_read_log(given: Path | Input) -> bool:
     """Whether this is an evaluation log, whose answers may have a single true class."""
     return not isinstance(given, Path) and given.table is not None and bool(given.table.scorers)
 
