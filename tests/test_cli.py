@@ -684,7 +684,7 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
 def test_without_the_extra(missing):
     """Only the version and the help are there."""
-    install = 'the command line needs more packages: python -m pip install "matrics[cli]"\n'
+    install = 'the command line needs typer, rich and pyarrow: python -m pip install "matrics[cli]"\n'
     expected = {
         ("score", "x.npy"): (2, "", install),
         ("--version",): (0, f"matrics {matrics.__version__}\n", ""),
@@ -704,7 +704,7 @@ def test_without_the_backend(command, monkeypatch, tmp_path, missing):
     code, _, err = command("score", "s.npy", "--backend", missing)
     assert (code, err) == (
         2,
-        f'matrics: --backend: {missing} is not installed: python -m pip install "matrics[{missing}]"\n',
+        f'matrics: --backend: this library needs {missing}: python -m pip install "matrics[{missing}]"\n',
     )
 
 

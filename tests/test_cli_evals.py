@@ -71,6 +71,91 @@ def test_answers_without_a_score_are_named(run: Any) -> None:
     )
 
 
+def of_model(path: Path, scores: list[Any]) -> Path:
+    path.write_text("".join(json.dumps({"sample": k, "score": score}) + "\n" for k, score in enumerate(scores)))
+    return path
+
+
+def test_the_share_of_answers_is_in_tables_and_in_json(run: Any, tmp_path: Path) -> None:
+    """Its limits are Wilson's, by hand, also where answers without a score count as 0."""
+    log = of_model(tmp_path / "a.jsonl", [1] * 60 + [0] * 20 + [None] * 20)
+    old = of_model(tmp_path / "b.jsonl", [1] * 50 + [0] * 50)
+    square = 1.959963984540054**2
+    middle, reach = (0.8 + square / 200) / (1 + square / 100), (0.16 / 100 + square / 40000) ** 0.5 / (1 + square / 100)
+    reach *= square**0.5
+    expected = {"run": "a", "scorer": "score", "answers": 100, "scored": 80, "share": 0.8}
+    gate = ("--metrics", "accuracy", "--margin", "0.9", "--baseline", old)
+    for command, *options in (
+        ("interval", log),
+        ("interval", log, "--missing-score", "zero"),
+        ("gate", log, "--require", "accuracy > 0.1"),
+        ("gate", log, *gate),
+        ("gate", log, *gate, "--paired-on", "sample"),
+    ):
+        out, err = run(command, *options)
+        ends = f"[{middle - reach:.3f}, {middle + reach:.3f}]"
+        assert f"answered by a: 0.800 {ends}" in out.splitlines()
+        assert "warning" not in err
+        first, *others = json.loads(run(command, *options, "--format", "json")[0])["answered"]
+        low, high = first.pop("low"), first.pop("high")
+        assert first == expected
+        assert (low, high) == pytest.approx((middle - reach, middle + reach), abs=1e-9)
+        assert [part["run"] for part in others] == ["b"] * (old in options)
+    run("gate", log, "--require", "accuracy > 0.1", "--output", tmp_path / "gate.xml")
+    assert "answered by a: 0.800" in (tmp_path / "gate.xml").read_text()
+    assert "answered by" not in run("interval", old)[0]
+    assert json.loads(run("interval", old, "--format", "json")[0])["answered"][0]["share"] == 1
+
+
+def test_several_models_are_not_mixed_without_a_word(run: Any, command: Any, tmp_path: Path) -> None:
+    """A gate refuses them, and other commands say so; two runs of a model differ by their file."""
+    for name in "ab":
+        of_model(tmp_path / f"{name}.jsonl", [1] * 30 + [0] * 10)
+    logs = tmp_path / "?.jsonl"
+    for name in ("score", "interval"):
+        _, err = run(name, logs)
+        assert f"{logs.name}: the answers of a and b are counted together; --by model separates them" in err
+        assert "together" not in run(name, logs, "--by", "model")[1]
+    gate = ("gate", logs, "--require", "accuracy>=0.1")
+    line = refused(command, *gate)
+    assert line == "--by: expected model, as the log has the answers of a and b, got none"
+    assert "2 groups" in run(*gate, "--by", "file")[0]
+    for name in "ab":
+        rows = [json.dumps({"sample": k, "model": "m", "score": k % 2}) for k in range(20)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
+    line = refused(command, *gate, "--by", "scorer")
+    assert line == "--by: expected file, as the log has the answers of a.jsonl and b.jsonl, got 'scorer'"
+
+
+def test_models_of_a_log_are_compared_by_their_pass_rates(run: Any, tmp_path: Path) -> None:
+    """As rows of labels, too: other measures need two true classes."""
+    rows = [
+        {"sample": k, "model": m, "score": int(k % wrong > 0)} for m, wrong in (("a", 3), ("b", 9)) for k in range(90)
+    ]
+    log = tmp_path / "two.jsonl"
+    log.write_text("\n".join(map(json.dumps, rows)))
+    for options in ((log, "--by", "model"), (log, "--by", "model", "--paired-on", "sample", "--num", "200")):
+        out, err = run("compare", *options)
+        assert err == f"matrics: {log}: the log says which answers pass; the accuracy is the pass rate\n"
+        found = json.loads(run("compare", *options, "--format", "json")[0])
+        assert {(row["model"], row["measure"], round(row["estimate"], 3)) for row in found["rows"]} == {
+            ("a", "accuracy", 0.667),
+            ("b", "accuracy", 0.889),
+        }
+        assert "undefined" not in out
+
+
+def test_the_share_of_answers_by_each_scorer(run: Any, command: Any) -> None:
+    out, _ = run("interval", B, "--level", "0.9")
+    line = next(line for line in out.splitlines() if line.startswith("answered by"))
+    (found,) = evals.compare(A, B, level=0.9)
+    share = found.answered[1]
+    assert line == f"answered by mockllm/model: {share.value:.3f} [{share.low:.3f}, {share.high:.3f}]"
+    _, out, _ = command("gate", PARITY, "--by", "scorer", "--require", "accuracy>0", "--format", "json")
+    facts = json.loads(out)
+    assert [part["scorer"] for part in facts["answered"]] == facts["groups"]
+
+
 def test_measures_of_two_classes_say_so(run: Any) -> None:
     out, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy,mcc,balanced_accuracy")
     assert value(out, "match")[0] == round(PRINTED["words.eval"]["match"]["accuracy"], 3)

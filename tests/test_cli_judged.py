@@ -107,6 +107,59 @@ def test_a_third_grade_and_grades_of_unknown_words(command: Any) -> None:
     assert found["classes"] == ["fail", "pass", "refused"]
 
 
+@pytest.mark.parametrize(
+    ("human", "judge", "number"),
+    [("true", "1", 1), ("False", "fail", 0), ("Pass", "pass", 1), ("C", "yes", 1), ("NA", "null", None)],
+)
+def test_grades_of_people_in_other_words_than_those_of_the_judge(
+    command: Any, human: str, judge: str, number: int | None
+) -> None:
+    """The same grades are a single class, and texts for missing values are no grades."""
+    rows = [{"human": ("fail", "pass")[k % 2], "judge": ("0", "1")[k % 3 > 0]} for k in range(60)]
+    of_words = read(
+        command,
+        "interval",
+        write("a.csv", [*rows, *[{"human": human, "judge": judge}] * 12]),
+        *("--judge", "judge", "--metrics", "accuracy"),
+    )
+    more = [None if number is None else ("fail", "pass")[number]]
+    plain = [{"human": row["human"], "judge": ("fail", "pass")[int(row["judge"])]} for row in rows]
+    by_hand = read(
+        command,
+        "interval",
+        write("b.csv", [*plain, *[{"human": grade, "judge": grade} for grade in more * 12]]),
+        *("--judge", "judge", "--metrics", "accuracy"),
+    )
+    assert of_words["rows"] == by_hand["rows"]
+    names = ("labelled", "judged", "both", "unanswered")
+    assert [of_words[name] for name in names] == [by_hand[name] for name in names]
+
+
+def test_booleans_and_numbers_in_json_lines(command: Any) -> None:
+    rows = [{"human": k % 4 > 0, "judge": int(k % 4 > 0)} for k in range(80)]
+    (row,) = read(command, "interval", write("a.jsonl", rows), "--judge", "judge")["rows"]
+    assert (row["accuracy"], row["accuracy/judge_alone"]) == (0.75, 0.75)
+
+
+def test_a_gate_of_grades_has_no_table_of_errors(command: Any) -> None:
+    """All answers count as predicted to pass, and so a failed answer is no confusion of two classes."""
+    rows = [{**row, "judge": "refused" if k % 7 == 0 else row["judge"]} for k, row in enumerate(grades(100))]
+    path = write("a.csv", rows)
+    code, out, _ = command("gate", path, "--judge", "judge", "--by", "model", "--require", "accuracy >= 0.99")
+    assert code == 1
+    assert "most frequent" not in out
+    assert "3 models, " in out.splitlines()[0]
+    assert "groups" not in out.splitlines()[0]
+
+
+def test_a_gate_with_few_labels_does_not_rule_out_more(command: Any) -> None:
+    rows = [{"human": "pass" if k < 30 else None, "judge": "pass"} for k in range(400)]
+    rows += [{"human": "fail" if k < 3 else None, "judge": "fail"} for k in range(40)]
+    code, out, _ = command("gate", write("a.csv", rows), "--judge", "judge", "--require", "accuracy >= 0.5")
+    assert code == 3
+    assert "accuracy >= 0.5: more than 33 labels would decide; with so few, their number is unknown" in out
+
+
 def test_which_model_is_better_corrected_for_the_judge(command: Any) -> None:
     every = grades()
     options = ["--judge", "judge", "--by", "model", "--paired-on", "id"]
@@ -223,6 +276,7 @@ def test_logs_with_two_scorers(command: Any) -> None:
         (["compare", "a.csv", "--judge", "judge", "--by", "model", "--paired-on", "id", "--seed", "1"], "--seed: "),
         (["compare", "none.csv", "--judge", "judge", "--by", "model", "--paired-on", "id"], "--human: expected labels"),
         (["interval", "log.jsonl", "--judge", "judge"], "--human: expected one of the scorers 'judge', got 'human'"),
+        (["interval", "log.jsonl", "--judge", "judge", "--missing-score", "zero"], "--missing-score: expected no such"),
         (["interval", "log.jsonl", "--judge", "judge", "--scorer", "judge"], "--scorer: expected --human and --judge"),
     ],
 )

@@ -205,13 +205,13 @@ def test_polars() -> None:
             '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "scores": 3}]}',
             "expected the structure of a log, got JSON of another ",
         ),
-        ("x.jsonl", '{"sample": 1, "score": Infinity}', "row 1: expected a number as score, got inf"),
+        ("x.jsonl", '{"sample": 1, "score": Infinity}', "row 1: expected a number as score, or pass or fail, got inf"),
         ("x.jsonl", "[" * 100_000, "line 1: expected an object of JSON, got: "),
         ("x.jsonl", "", "expected at least one line of JSON, got none"),
         ("x.jsonl", '{"a": 1}', r"expected lines with the fields sample, and score .*, got the fields 'a'"),
         ("x.jsonl", '{"a": 1}\nyes', "line 2: expected an object of JSON, got: "),
         ("x.jsonl", "[1]", r"line 1: expected an object, got \[1\]"),
-        ("x.jsonl", '{"sample": 1, "score": "good"}', "row 1: expected a number as score, got 'good'"),
+        ("x.jsonl", '{"sample": 1, "score": "good"}', "row 1: expected a number as score, or pass or fail, got 'good'"),
         ("x.jsonl", '{"sample": 1, "score": 1, "epoch": "a"}', "row 1: expected an integer as epoch, got 'a'"),
         ("x.jsonl", '{"sample": 1, "score": 1, "epoch": 1e999}', "row 1: expected an integer as epoch, got inf"),
         ("x.jsonl", f'{{"sample": 1, "score": 1{"0" * 309}}}', "expected a grade within the range of float64, got 100"),
@@ -292,4 +292,4 @@ print(matrics.report({path!r}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "90 predictions of 1 model over 4 classes were scored." in done.stdout
+    assert "90 predictions of 1 model over 4 classes were scored, on 30 samples." in done.stdout

@@ -49,6 +49,13 @@ def test_what_a_missing_score_looks_like(tmp_path: Path, missing: Any) -> None:
         evals.read(path, missing_score="error")
 
 
+def test_scores_in_words(tmp_path: Path) -> None:
+    path = run(tmp_path / "a.jsonl", ["pass", "Fail", True, False, "correct", "incorrect", "yes", "0.5", None])
+    assert evals.read(path)["score"].tolist() == [1, 0, 1, 0, 1, 0, 1, 0.5]
+    with pytest.raises(ValueError, match="row 2: expected a number as score, or pass or fail, got 'refused': write"):
+        evals.read(run(tmp_path / "b.jsonl", ["pass", "refused"]))
+
+
 def test_the_first_line_may_have_no_score(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [{"sample": 0}, {"sample": 1, "score": 1}])
     assert evals.read(path, missing_score="zero")["score"].tolist() == [0, 1]

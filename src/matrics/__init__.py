@@ -31,6 +31,7 @@ from matrics._catalogue.record import Metric
 from matrics._catalogue.registry import get_metric, list_metrics, register
 from matrics._engine.evaluation import InvalidConfusionMatrix, check
 from matrics._engine.results import to_dict, to_json
+from matrics._extras import __version__ as __version__
 from matrics._quoting import quoted
 from matrics._scoring.score import score
 from matrics.metrics import accuracy, balanced_accuracy, cen, cohen_kappa, eve, f1, mcc, precision, recall
@@ -199,8 +200,6 @@ __all__ = [
     "typing",
     "xarray",
 ]
-
-__version__ = "0.1.0"
 
 
 def __dir__() -> list[str]:

@@ -1,30 +1,33 @@
-"""Errors for missing libraries that name the extra of the package to install."""
+"""The version of this library, and errors for missing libraries, with the command that installs them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+__version__ = "0.1.0"  # here, as the sources alone, on PYTHONPATH, have no metadata of a package
+
 
 @contextmanager
-def requires(library: str, extra: str) -> Iterator[None]:
-    """A context manager that adds the name of the extra to the error of a missing library.
+def requires(purpose: str, *libraries: str, extra: str) -> Iterator[None]:
+    """A context manager in which the error of a missing library has the command that installs it.
 
     Parameters
     ----------
-    library : str
-        The module that is imported in the block.
+    purpose : str
+        What needs the libraries, with the verb: ``"matrics.torch needs"``.
+    *libraries : str
+        The modules that are imported in the block.
     extra : str
-        The extra of the package that installs it.
+        The extra of the package that installs them.
 
     Raises
     ------
     ModuleNotFoundError
-        The library is not installed. An error of any other module passes unchanged.
+        A library is not installed. An error of any other module passes unchanged.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != library:
+        name = (error.name or "").partition(".")[0]
+        if name not in libraries:
             raise
-        raise ModuleNotFoundError(
-            f'{library} is not installed: python -m pip install "matrics[{extra}]"', name=library
-        ) from error
+        raise ModuleNotFoundError(f'{purpose} {name}: python -m pip install "matrics[{extra}]"', name=name) from error

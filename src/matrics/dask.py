@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("dask", "dask"):
+with requires("matrics.dask needs", "dask", extra="dask"):
     from matrics._integrations.dask import confusion_matrix, count_frame, interval, score
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("flax", "flax"):
+with requires("matrics.flax needs", "flax", "jax", extra="flax"):
     from matrics._integrations.flax import ConfusionMetric, MarginMetric, Metrics, MultilabelMetric, ScoreMetric
 
 __all__ = [

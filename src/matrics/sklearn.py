@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("sklearn", "sklearn"):
+with requires("matrics.sklearn needs", "sklearn", extra="sklearn"):
     from matrics._integrations.sklearn import cross_validate_confusion, scorer
     from matrics._integrations.sklearn_folds import CrossValidated
 

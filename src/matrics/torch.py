@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("torch", "torch"):
+with requires("matrics.torch needs", "torch", extra="torch"):
     from matrics._integrations.torch import (
         ConfusionMetric,
         MarginMetric,

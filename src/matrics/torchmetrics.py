@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("torchmetrics", "torchmetrics"):
+with requires("matrics.torchmetrics needs", "torchmetrics", "torch", extra="torchmetrics"):
     from matrics._integrations.torchmetrics import ConfusionMetric, MarginMetric, Metrics, MultilabelMetric, ScoreMetric
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from matrics._extras import requires
 
-with requires("torch", "torch"):
+with requires("matrics.transformers needs", "torch", extra="torch"):
     from matrics._integrations.transformers import compute_metrics
 
 __all__ = [

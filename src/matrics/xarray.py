@@ -5,7 +5,7 @@ The import adds ``da.matrics.score(...)`` and ``da.matrics.interval(...)`` to ea
 
 from matrics._extras import requires
 
-with requires("xarray", "xarray"):
+with requires("matrics.xarray needs", "xarray", extra="xarray"):
     from matrics._integrations.xarray import MatricsAccessor, confusion_matrix, interval, score
 
 __all__ = [

@@ -6,11 +6,11 @@ import os
 import re
 import sys
 import traceback
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from matrics._errors import ArgumentError
+from matrics._extras import __version__
 
 # Arguments of the library whose options have other names.
 ALIASES = {
@@ -51,9 +51,9 @@ def main(*, owns_process: bool = False) -> None:
 
 def _end_without_packages(arguments: list[str]) -> NoReturn:
     """Answer the two questions that need no more packages than the library; say for others what to install."""
-    install = 'the command line needs more packages: python -m pip install "matrics[cli]"'
+    install = 'the command line needs typer, rich and pyarrow: python -m pip install "matrics[cli]"'
     if arguments == ["--version"]:
-        print(f"matrics {version('matrics')}")  # noqa: T201
+        print(f"matrics {__version__}")  # noqa: T201
         sys.exit(0)
     if arguments in ([], ["--help"]):
         print(f"Usage: matrics COMMAND FILE [OPTIONS]\n\n{install}")  # noqa: T201

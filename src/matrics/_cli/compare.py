@@ -16,9 +16,9 @@ from matrics._catalogue.classes import Classes
 from matrics._cli import options
 from matrics._cli.judged import compare_judged
 from matrics._cli.judged_files import JudgeOptions
-from matrics._cli.matrices import are_runs
+from matrics._cli.matrices import are_passes, are_runs, opened
 from matrics._cli.measures import Target, measures, plug_in
-from matrics._cli.paired import TwoFiles, join, named, repeats
+from matrics._cli.paired import TwoFiles, is_read_log, join, named, path_name, repeats
 from matrics._cli.verdicts import (
     Compared,
     ComparisonOptions,
@@ -30,7 +30,7 @@ from matrics._cli.writers import read_delivery
 from matrics._errors import ArgumentError
 from matrics._files.label_rows import Labelled, read_labels
 from matrics._files.names import Names
-from matrics._files.notices import refuse_disjoint, warn_of_odd_labels
+from matrics._files.notices import refuse_disjoint, say, warn_of_odd_labels
 from matrics._files.rows import name_of
 from matrics._files.scores import ScoreNames, read_scores
 from matrics._files.wide import MODEL, ROW
@@ -41,6 +41,7 @@ from matrics._wording import counted, in_percent
 
 if TYPE_CHECKING:
     from matrics._catalogue.record import Metric
+    from matrics._files.inputs import Input
 
 Array = Any
 
@@ -118,6 +119,10 @@ def compare(
         compare_logs(paths, metrics, options.read_number("level", level), delivery, rows_read.answers)
         return
     check_models(paths, columns, pred, scores=scores, several=several)
+    inputs = [opened(each, rows_read.answers) for each in paths]
+    if metrics is None and true == Names.true and any(map(are_passes, inputs)):
+        say(f"{name_of(path)}: the log says which answers pass; the accuracy is the pass rate")
+        metrics = ["accuracy"]
     if paired_on in {*columns, true, *(pred or [Names.pred])}:
         raise ArgumentError(
             "paired_on", f"expected a column that is neither the model nor a label, got {quoted(paired_on)}"
@@ -153,7 +158,7 @@ def compare(
         compared = compare_scores(path, score_names, chosen, threshold)
     else:
         chosen.check(names.clusters)
-        compared = compare_labels(paths, names, chosen)
+        compared = compare_labels(inputs, names, chosen)
     heading = ", ".join([MODEL] * several + list(columns)) or "file"
     delivery.write(lambda: comparison_result(compared, heading))
 
@@ -196,9 +201,9 @@ class Models(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-def compare_labels(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Compared:
+def compare_labels(given: list[Path | Input], names: Names, chosen: ComparisonOptions) -> Compared:
     """Compare the groups of a file of labels, or two files; ``names.clusters`` is the column of the samples."""
-    models = read_groups(paths[0], names, chosen) if len(paths) == 1 else read_files(paths, names, chosen)
+    models = read_groups(given[0], names, chosen) if len(given) == 1 else read_files(given, names, chosen)
     weighted = "" if names.weight is None else f", weighted by {names.weight}"
     titles = [f"{models.title}, {len(models.true):,} samples{weighted}"]
     if models.joined is None:
@@ -213,7 +218,7 @@ def compare_labels(paths: list[Path], names: Names, chosen: ComparisonOptions) -
         metrics=models.metrics,
         classes=models.classes,
         chosen=chosen,
-        files=models.names if len(paths) > 1 else [str(paths[0])],
+        files=models.names if len(given) > 1 else [path_name(given[0])],
         samples=len(models.true),
         paired_on=names.clusters,
         paired=None if models.joined is None else len(np.unique(models.joined.samples)),
@@ -221,9 +226,9 @@ def compare_labels(paths: list[Path], names: Names, chosen: ComparisonOptions) -
     )
 
 
-def read_groups(path: Path, names: Names, chosen: ComparisonOptions) -> Models:
+def read_groups(given: Path | Input, names: Names, chosen: ComparisonOptions) -> Models:
     """The models of a file: the groups of its rows."""
-    labelled = read_labels(path, names, warns=False)
+    labelled, path = read_labels(given, names, warns=False), path_name(given)
     if len(labelled.names) < 2:
         raise ArgumentError("by", f"expected at least two models to compare, got {len(labelled.names)}")
     if names.order is None:
@@ -231,8 +236,9 @@ def read_groups(path: Path, names: Names, chosen: ComparisonOptions) -> Models:
         models, predicted = np.divmod(np.unique(labelled.groups * n + labelled.pred), n)
         for model in range(len(labelled.names)):  # each model may have labels that no other model predicts
             of_model = [labelled.classes[k] for k in predicted[models == model].tolist()]
-            refuse_disjoint(str(path), labelled.sides[0], of_model, names.labels)
-        warn_of_odd_labels(str(path), *labelled.sides)
+            refuse_disjoint(path, labelled.sides[0], of_model, names.labels)
+        if not is_read_log(given):
+            warn_of_odd_labels(path, *labelled.sides)
     rows = (labelled.groups, labelled.true, labelled.pred)
     both = names.clusters and joined(
         *(labelled.groups, labelled.samples, labelled.true, labelled.pred),
@@ -245,10 +251,10 @@ def read_groups(path: Path, names: Names, chosen: ComparisonOptions) -> Models:
     return Models(labelled.names, title, *_measured(labelled, chosen), *rows, labelled.weights, both or None)
 
 
-def read_files(paths: list[Path], names: Names, chosen: ComparisonOptions) -> Models:
+def read_files(paths: list[Path | Input], names: Names, chosen: ComparisonOptions) -> Models:
     """Two files, each with the predictions of a model; rows of samples that only one file has are left out."""
-    if paths[0] == paths[1]:
-        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same file twice")
+    if path_name(paths[0]) == path_name(paths[1]):
+        raise ValueError(f"{path_name(paths[1])}: expected another file than the first, got the same file twice")
     files = TwoFiles.read(paths, names)
     files.refuse_disjoint(names.labels)
     measured = _measured(files, chosen)

@@ -231,9 +231,11 @@ def gate_result(outcome: GateResult, files: GateFiles) -> Result:
         "share": column([error.share for error in outcome.errors]),
     }
     tables = {"errors": errors} if outcome.verdict_by_limits != "pass" and outcome.errors else {}
+    if files.answered:
+        facts["answered"] = [part.facts(outcome.level) for part in files.answered]
     return Result(
         "gate",
-        files.titles,
+        files.described(outcome.level),
         facts,
         rows,
         tables=tables,
@@ -285,7 +287,9 @@ def as_junit(outcome: GateResult, files: GateFiles) -> str:
     suite.set("tests", str(len(outcome.requirements)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         suite.set(name, str(tally[kind]))
-    ET.SubElement(suite, "system-out").text = plain("\n".join([*files.titles, str(outcome)]), keep="\n")
+    ET.SubElement(suite, "system-out").text = plain(
+        "\n".join([*files.described(outcome.level), str(outcome)]), keep="\n"
+    )
     ET.indent(suites)
     return str(ET.tostring(suites, encoding="utf-8", xml_declaration=True), "utf-8") + "\n"
 

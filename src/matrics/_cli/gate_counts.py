@@ -9,6 +9,7 @@ import numpy as np
 
 import matrics
 from matrics._catalogue.classes import Classes
+from matrics._cli.matrices import answered_in_words
 from matrics._cli.paired import TwoFiles, join, named, repeats, united
 from matrics._errors import ArgumentError
 from matrics._gates.samples import Evidence, Samples
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.matrices import MatrixRequest
+    from matrics._files.inputs import Input
     from matrics._files.source import MatrixSource
+    from matrics._integrations.evals.answered import Answered
 
 Array = Any
 
@@ -34,6 +37,11 @@ class GateFiles:
     classes: Classes
     titles: list[str]
     facts: dict[str, Any] = field(default_factory=dict)
+    answered: tuple[Answered, ...] = ()  # of the runs of an evaluation log
+
+    def described(self, level: float) -> list[str]:
+        """Where the samples come from, and the shares of answers with a score, in sentences."""
+        return [*self.titles, *answered_in_words(self.answered, level)]
 
 
 def of_two(source: MatrixSource, other: MatrixSource, request: MatrixRequest) -> GateFiles:
@@ -126,7 +134,7 @@ def _refuse_single(number: int, clusters: str, group: str = "") -> None:
         raise ArgumentError("clusters", f"expected at least two values of {quoted(clusters)}{where}, got {number}")
 
 
-def of_pairs(path: Path, baseline: Path, paired_on: str, request: MatrixRequest) -> GateFiles:
+def of_pairs(path: Path | Input, baseline: Path | Input, paired_on: str, request: MatrixRequest) -> GateFiles:
     """Read the rows of both files, and join them by the column of the samples."""
     names = request.names(paired_on)
     rows = TwoFiles.read([path, baseline], names)

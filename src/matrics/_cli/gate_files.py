@@ -11,7 +11,7 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
-from matrics._cli.matrices import MatrixRequest, clusters_of, open_matrices, opened
+from matrics._cli.matrices import MatrixRequest, answered_of, clusters_of, open_matrices, opened, several_models
 from matrics._cli.options import read_number, refuse
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
@@ -70,7 +70,9 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
     if not request.by:
         return files
     samples = files.samples.compared_with(reference)
-    title = f"{files.titles[0]} in {counted(len(samples.names), 'group')} ({', '.join(request.by)})"
+    title = files.titles[0]
+    if chosen.judge is None:  # otherwise the title has the number of models
+        title += f" in {counted(len(samples.names), 'group')} ({', '.join(request.by)})"
     facts = {**files.facts, "by": list(request.by), "groups": list(samples.names), "reference": reference}
     if reference is not None:
         title += f"; reference: {reference}"
@@ -132,7 +134,9 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     if baseline is not None and paired_on is not None:
         refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
         request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-        return of_pairs(path, baseline, paired_on, request)
+        both = [opened(each, request.reading.answers) for each in (path, baseline)]
+        files = of_pairs(both[0], both[1], paired_on, request)
+        return replace(files, answered=answered_of(both[0]) + answered_of(both[1]))
     return _matrices(path, request, chosen)
 
 
@@ -140,7 +144,7 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
     """Count samples by the labels of people, where there are some, of a judge, and of the model."""
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
     if len(rows.models) > 1 and not request.by:
-        raise ValueError(f"{rows.files[0]}: expected a single model for a gate, got {len(rows.models)}")
+        raise ArgumentError("by", f"expected model, as a gate is about a single model, got {len(rows.models)} models")
     parts = []
     for place in range(len(rows.models)):
         counts = JudgedCounts(*(table[place] for table in rows.counts[:2]))
@@ -153,6 +157,11 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
     baseline = chosen.baseline
     given = opened(path, request.reading.answers)
     clusters = clusters_of(given, chosen.clusters, request.counts, request.weight, baseline)
+    mixed = several_models(given, request.by)
+    if mixed is not None:
+        column, models = mixed
+        by = quoted(", ".join(request.by)) if request.by else "none"
+        raise ArgumentError("by", f"expected {column}, as the log has the answers of {models}, got {by}")
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)
@@ -165,7 +174,8 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
         for each in (given, old_given)
         if each is not None
     )
-    return of_two(source, others[0], request) if others else of_source(source, request, clusters)
+    files = of_two(source, others[0], request) if others else of_source(source, request, clusters)
+    return replace(files, answered=answered_of(given) + (() if old_given is None else answered_of(old_given)))
 
 
 def _refuse_epochs(given: Path | Input, path: Path) -> None:

@@ -15,11 +15,14 @@ from matrics._cli.judged import JudgedIntervals
 from matrics._cli.judged_files import JudgeOptions, read_judged
 from matrics._cli.matrices import (
     MatrixOptions,
+    answered_in_words,
+    answered_of,
     clusters_of,
     default_measures,
     is_log,
     open_matrices,
     opened,
+    say_of_models,
     warn_of_single_class,
 )
 from matrics._cli.matrix_results import deliver, open_work
@@ -39,6 +42,7 @@ from matrics._wording import in_percent
 if TYPE_CHECKING:
     from matrics._cli.results import Rows
     from matrics._files.source import MatrixSource
+    from matrics._integrations.evals.answered import Answered
 
 Array = Any
 
@@ -95,6 +99,7 @@ def interval(
         read_delivery(format_, output, [path]).write(judged.intervals_result)
         return
     given = opened(path, rows_read.answers)
+    say_of_models(given, columns)
     clusters = clusters_of(given, clusters, weight, data.cells, data.counts, scheme)
     limits = LimitOptions.read(
         level=options.read_number("level", level),
@@ -112,7 +117,13 @@ def interval(
         chosen = measures(metrics or default_measures(path, source), lambda: source.known(data.positive))
         target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
-            source=source, metrics=chosen, zero_division=zero, limits=limits, settings=settings, target=target
+            source=source,
+            metrics=chosen,
+            zero_division=zero,
+            limits=limits,
+            settings=settings,
+            target=target,
+            answered=answered_of(given),
         )
         if is_log(path):
             warn_of_single_class(run)
@@ -175,6 +186,7 @@ class IntervalRun(MatrixRun):
     summarises: ClassVar[str] = "how wide they are, from the lower to the upper limit"
 
     limits: LimitOptions
+    answered: tuple[Answered, ...] = ()  # of the runs of an evaluation log
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.limits.clusters)
@@ -203,19 +215,25 @@ class IntervalRun(MatrixRun):
             facts.append(f"{' to '.join(ends)} effective samples in each matrix")
         if limits.seed is not None:
             facts += [f"{options.num:,} replicates", f"seed {limits.seed}"]
-        return [", ".join([f"{in_percent(options.level)} intervals by method {options.method}", *facts])]
+        method = f"{in_percent(options.level)} intervals by method {options.method}"
+        return [", ".join([method, *facts]), *answered_in_words(self.answered, options.level)]
 
     def facts(self, positive: str | None) -> dict[str, Any]:
         """The facts of the titles, as plain values."""
         options, seed = self.limits.options, self.limits.seed
-        return super().facts(positive) | {
-            "seed": seed,
-            "level": options.level,
-            "method": options.method,
-            "scheme": options.scheme,
-            "replicates": None if seed is None else options.num,
-            "clusters": self.limits.clusters,
-        }
+        answered = [part.facts(options.level) for part in self.answered]
+        return (
+            super().facts(positive)
+            | ({"answered": answered} if answered else {})
+            | {
+                "seed": seed,
+                "level": options.level,
+                "method": options.method,
+                "scheme": options.scheme,
+                "replicates": None if seed is None else options.num,
+                "clusters": self.limits.clusters,
+            }
+        )
 
     def rows_of(self, values: Array) -> Rows:
         """The columns of a result: five for each measure."""

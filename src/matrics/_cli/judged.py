@@ -200,7 +200,7 @@ def compare_judged(
 ) -> Result:
     """Compare the models of a file, or files of a model each; ``names.clusters`` is the column of the samples."""
     if names.clusters is None and not all(map(is_log, paths)) and (names.by or len(paths) > 1):
-        raise ArgumentError("paired_on", "expected the column of the samples with --judge, got none")
+        raise ArgumentError("paired_on", "expected the column of the samples with --judge, such as id, got none")
     rows = read_judged(paths, names, judging, has_pred=has_pred)
     return JudgedComparison(rows, metrics, level=level, zero=zero).comparison_result()
 

@@ -34,6 +34,7 @@ Array = Any
 
 # The two grades in lower case, of which the second passes.
 GRADES = (*KNOWN, ("no", "yes"), ("incorrect", "correct"), ("wrong", "right"), ("bad", "good"), ("i", "c"))
+MISSING_GRADES = {"", "na", "<na>", "nan", "none", "null"}
 OF_LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 AS_TABLE = foreign.Answers(as_table=True)
 
@@ -174,6 +175,12 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
         raise ArgumentError("judge", f"expected another column than that of people, got {quoted(judge)} for both")
     if names.answers.scorer is not None:
         raise ArgumentError("scorer", f"expected --human and --judge in its place, got {quoted(names.answers.scorer)}")
+    if names.answers.missing_score != "drop":
+        raise ArgumentError(
+            "missing_score",
+            "expected no such option with --judge, as answers that the judge has not graded are estimated from those "
+            f"that people have graded, got {quoted(names.answers.missing_score)}",
+        )
     read = [_read(path, names, judge, human, has_pred=has_pred) for path in paths]
     if len({len(part.labels) for part in read}) > 1:
         raise ValueError(f"{read[1].file}: expected a column of predictions as in {read[0].file}, or none in both")
@@ -185,8 +192,8 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
         listed = tuple(sorted({label for part in read for label in part.listed}))
     is_ordered = all(part.is_ordered for part in read)
     if len(columns) < 3:
-        classes = _grades(listed, names.positive)
-        codes = _codes(columns, classes)
+        classes, place = _grades(listed, names.positive)
+        codes = [_numbers(column, place) for column in columns]
     else:
         true_names = replace(names, true=human)
         classes, codes = _classes(read[0].file, columns, listed, true_names, ordered=is_ordered)
@@ -226,7 +233,8 @@ def _classes(
     if names.order is None:
         refuse_disjoint(file, true, pred, (names.true, names.pred))
         warn_of_odd_labels(file, true, pred)
-    codes = _codes(columns, Classes.of(len(listed), listed))
+    place = {label: k for k, label in enumerate(listed)}
+    codes = [_numbers(column, place) for column in columns]
     of_true, of_pred = (
         np.bincount(side[side >= 0], minlength=len(listed)) for side in (np.append(*codes[:2]), codes[2])
     )
@@ -234,36 +242,49 @@ def _classes(
     return Classes.of(len(listed), listed, names.positive, ordered=ordered, apart=known), codes
 
 
-def _codes(columns: list[list[str | None]], classes: Classes) -> list[Array]:
+def _numbers(column: list[str | None], place: dict[str, int]) -> Array:
     """Labels as numbers of classes, -1 where there is none."""
-    place = {label: k for k, label in enumerate(classes.labels or ())}
-    return [np.asarray([-1 if label is None else place[label] for label in column]) for column in columns]
+    return np.asarray([-1 if label is None else place[label] for label in column])
 
 
-def _grades(listed: tuple[str, ...], positive: str | None) -> Classes:
-    """The grades of answers as classes, that which passes second: it counts as predicted of all answers."""
-    words = {label.lower() for label in listed}
+def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dict[str, int]]:
+    """The grades of answers as classes, and the class of each label.
+
+    The grade that passes is the second class: it counts as predicted of all answers. People and the judge may have
+    graded in different words, such as ``true`` and ``1``; these are the same grades.
+    """
+    of_word = {word: k for pair in GRADES for k, word in enumerate(pair)}
     if positive is not None:
         passing = spelled(positive, listed)
         if passing not in listed:
             raise ArgumentError("positive", f"expected a grade of {quoted_list(listed, 20)}, got {quoted(positive)}")
+    elif {label.lower() for label in listed} <= of_word.keys():
+        place = {label: of_word[label.lower()] for label in listed}
+        labels = tuple(_word_of(k, place) for k in (0, 1))
+        return Classes.of(2, labels, labels[1]), place
     else:
-        pair = next((pair for pair in GRADES if words <= set(pair)), None)
         goods = [label for label in listed if label.lower() in {good for _, good in GRADES if not good.isdecimal()}]
-        if pair is None and len(goods) != 1:
+        if len(goods) != 1:
             raise ArgumentError(
                 "positive",
                 f"expected the grade that passes, as there are {quoted_list(listed, 20)}, got none; or --pred COLUMN, "
                 "if these are classes that a model predicts",
             )
-        passing = goods[0] if pair is None else next((x for x in listed if x.lower() == pair[1]), pair[1])
-        if pair is not None and len(listed) < 2:
-            listed = (pair[0], passing)
+        passing = goods[0]
     others = [label for label in listed if label != passing]
     if not others:
         raise ArgumentError("positive", f"expected two grades or more, got only {quoted(passing)}")
     labels = (others[0], passing, *others[1:])
-    return Classes.of(len(labels), labels, passing)
+    return Classes.of(len(labels), labels, passing), {label: k for k, label in enumerate(labels)}
+
+
+def _word_of(k: int, place: dict[str, int]) -> str:
+    """The first label of a grade; of a grade without labels, the opposite of the other grade."""
+    mine = [label for label, at in place.items() if at == k]
+    if mine:
+        return mine[0]
+    other = next(iter(place)).lower()
+    return next(pair[k] for pair in GRADES if other in pair)
 
 
 def _read(path: Path, names: Names, judge: str, human: str, *, has_pred: bool) -> Answers:
@@ -295,8 +316,9 @@ def _made(table: Any, names: JudgedNames) -> Answers:
     for name in names.labels:
         codes, classes, _ = coded(table, name)
         every = tuple(map(str, classes.to_pylist()))
-        columns.append([None if every[k] == MISSING_CLASS else every[k] for k in codes.tolist()])
-    listed = tuple(label for label in every if label != MISSING_CLASS)
+        missing = {label for label in every if label == MISSING_CLASS or (names.is_graded and _is_missing(label))}
+        columns.append([None if every[k] in missing else every[k] for k in codes.tolist()])
+    listed = tuple(label for label in every if label not in missing)
     if not listed:
         raise ValueError(f"expected labels in {' and '.join(names.labels)}, got none")
     for name in names.cells:
@@ -306,6 +328,11 @@ def _made(table: Any, names: JudgedNames) -> Answers:
     )
     samples = samples if names.clusters is not None else list(map(str, range(table.num_rows)))
     return Answers("", models, samples, columns, listed, names.order is not None or has_order(list(listed)))
+
+
+def _is_missing(grade: str) -> bool:
+    """Whether a grade is a text that other programs write in place of a missing value."""
+    return grade.strip().lower() in MISSING_GRADES
 
 
 def _texts(table: Any, names: tuple[str, ...]) -> list[str]:

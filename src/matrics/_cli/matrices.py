@@ -16,13 +16,16 @@ from matrics._files.matrices import read
 from matrics._files.matrix_rows import CellNames, read_cells
 from matrics._files.names import Names
 from matrics._files.notices import say
+from matrics._files.rows import name_of
 from matrics._files.source import MatrixSource
 from matrics._scoring.score import score
+from matrics._wording import limits, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics._cli.run import Run
+    from matrics._integrations.evals.answered import Answered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,46 @@ def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str 
     """The column of the clusters: the samples of a log that repeats them, unless another option is against it."""
     table = getattr(given, "table", None)
     return table.clusters if clusters is None and table is not None and not any(others) else clusters
+
+
+def answered_of(given: Path | Input) -> tuple[Answered, ...]:
+    """The answers of each run of a log, with and without a score; empty for files of another kind."""
+    answered: tuple[Answered, ...] = getattr(getattr(given, "table", None), "answered", ())
+    return answered
+
+
+def are_passes(given: Path | Input) -> bool:
+    """Whether this is a log that only says which answers pass, so that no measure needs its classes."""
+    from matrics._integrations.evals.labels import PASS
+
+    table = given.table if isinstance(given, Input) else None
+    return table is not None and bool(table.scorers) and set(table.columns["y_true"]) == {PASS}
+
+
+def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | None:
+    """The column and the names of several models of a log whose answers would be counted together."""
+    runs = list(dict.fromkeys(part.run for part in answered_of(given)))
+    if len(runs) < 2 or {"model", "file"} & set(by) or not isinstance(given, Input) or given.table is None:
+        return None
+    column = "model" if len(set(given.table.columns["model"])) > 1 else "file"
+    return column, listed(runs)
+
+
+def say_of_models(given: Path | Input, by: Sequence[str]) -> None:
+    """Print that the answers of several models are counted together."""
+    mixed = several_models(given, by)
+    if mixed is not None and isinstance(given, Input):
+        column, names = mixed
+        say(f"{name_of(given.path)}: the answers of {names} are counted together; --by {column} separates them")
+
+
+def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
+    """A line for each run; empty if all answers have a score."""
+    if not any(unscored for part in parts for _, unscored in part.samples):
+        return []
+    several = len({part.scorer for part in parts}) > 1
+    names = [f"{part.run} ({part.scorer})" if several else part.run for part in parts]
+    return [f"answered by {name}: {limits(*part.share(level)[:3])}" for name, part in zip(names, parts, strict=True)]
 
 
 def default_measures(path: Path, source: MatrixSource) -> str:

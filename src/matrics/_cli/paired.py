@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from matrics._wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from matrics._files.inputs import Input
     from matrics._files.names import Names
     from matrics._files.source import MatrixSource
 
@@ -37,16 +38,23 @@ class TwoFiles:
     classes: tuple[str, ...]
     ordered: bool
     places: tuple[Array, Array] = field(repr=False)  # of the classes of each file among all
-    are_named: bool = False  # whether --labels has named the classes
+    are_named: bool = False  # whether --labels, or the format of logs, has named the classes
 
     @classmethod
-    def read(cls, paths: Sequence[Path], names: Names) -> TwoFiles:
+    def read(cls, paths: Sequence[Path | Input], names: Names) -> TwoFiles:
         """Read both files."""
         a, b = (read_labels(path, names, warns=False) for path in paths)
-        files = name_of(paths[0]), name_of(paths[1])
+        files = path_name(paths[0]), path_name(paths[1])
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in labelled.classes]) for labelled in (a, b)]
-        return cls(files, (a, b), classes, ordered, (places[0], places[1]), names.order is not None)
+        return cls(
+            files,
+            (a, b),
+            classes,
+            ordered,
+            (places[0], places[1]),
+            names.order is not None or any(map(is_read_log, paths)),
+        )
 
     def warn(self) -> None:
         """Print warnings of labels that are probably mistakes, unless all labels were named."""
@@ -70,6 +78,16 @@ class TwoFiles:
         """The true and the predicted classes of a file."""
         labelled, place = self.rows[which], self.places[which]
         return place[labelled.true], place[labelled.pred]
+
+
+def path_name(given: Path | Input) -> str:
+    """The name of a file, which may have been read."""
+    return name_of(given if isinstance(given, Path) else given.path)
+
+
+def is_read_log(given: Path | Input) -> bool:
+    """Whether this is an evaluation log, whose answers may have a single true class."""
+    return not isinstance(given, Path) and given.table is not None and bool(given.table.scorers)
 
 
 def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tuple[str, ...], bool]:

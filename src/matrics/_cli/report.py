@@ -129,9 +129,14 @@ def report(
         judging.check(true)
         data: Any
         if judging.judge is None:
-            data, origin, class_names, sides = read_file(
-                path, report_columns, command=command, reading={**rows_read.names, "models": models}
+            data, origin, class_names, sides, of_log = read_file(
+                path,
+                report_columns,
+                level=settings.level,
+                command=command,
+                reading={**rows_read.names, "models": models},
             )
+            report_columns = of_log or report_columns
         else:
             given = {"group": group, "scores": scores, "pred": pred, "weight": weight}
             options.refuse("no such option with --judge, whose grades are those of answers", given)
@@ -204,7 +209,7 @@ def graded_data(
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
     by, samples = tuple(map(str, columns.by)), columns.paired_on
     if samples is None and by and not is_log(path):
-        raise ArgumentError("paired_on", "expected the column of the samples with --judge, got none")
+        raise ArgumentError("paired_on", "expected the column of the samples with --judge, such as id, got none")
     positive = None if columns.positive is None else str(columns.positive)
     names = Names(by=by, clusters=None if samples is None else str(samples), positive=positive, **reading.names)
     rows = read_judged([path], names, judging, has_pred=False)

@@ -90,7 +90,7 @@ def reproduction_result(reproduced: Reproduction, *, verbose: bool) -> Result:
 def check_folder(folder: Path) -> None:
     """Make the folder of the figures, before anything is computed that takes time."""
     if find_spec("matplotlib") is None:
-        raise ImportError('--figures: needs matplotlib: python -m pip install "matrics[plot]"')
+        raise ImportError('figures need Matplotlib: python -m pip install "matrics[plot]"')
     if folder.exists() and not folder.is_dir():
         raise ArgumentError("figures", f"expected a folder, got the file {folder}")
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,10 @@ Label = str | int
 # What a value of an option, or of the data, is called in all commands: its type, and its meaning.
 FACTS: dict[str, tuple[Any, str]] = {
     "answers": (list[dict[str, Any]], "Of each measure and pair of runs whether the difference is real, in words."),
+    "answered": (
+        list[dict[str, str | int | float]],
+        "Of each run of an evaluation log, and scorer, the share of answers with a score, and its limits.",
+    ),
     "baseline": (str, "The file of the baseline."),
     "both": (int, "The samples that people and the judge have labelled."),
     "budget_over": (Literal["labelled", "all"], "The rows that bounds on numbers of predictions count."),
@@ -78,6 +82,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "verdict": (Literal["pass", "fail", "undecided"], "The verdict."),
     "weighted": (bool, "Whether samples have weights."),
 }
+OF_PAIRS = "baseline paired_on paired only_in_file only_in_baseline"
 OF_GROUPS = "by groups reference threshold lower_is_positive"
 JUDGED = "judge human labelled judged both unanswered"
 OF_RUNS = "runs epochs answers"
@@ -87,7 +92,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("file matrices classes positive samples weighted invalid seed", "prevalence"),
     "interval": (
         "file classes positive samples seed level method",
-        f"matrices weighted invalid scheme replicates clusters prevalence {JUDGED}",
+        f"matrices weighted invalid scheme replicates clusters prevalence answered {JUDGED}",
     ),
     "compare": (
         "positive samples level seed",
@@ -95,7 +100,7 @@ OF_COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "gate": (
         "verdict exit_code file classes positive samples unit weighted level method on_undecided",
-        f"baseline paired_on paired only_in_file only_in_baseline clusters number_of_clusters {OF_GROUPS} {JUDGED}",
+        f"{OF_PAIRS} clusters number_of_clusters answered {OF_GROUPS} {JUDGED}",
     ),
     "count": ("file matrices classes positive samples weighted seed", ""),
     "curve": (f"{OF_CURVES} level seed", "rest prevalence left_out lower_is_positive paired_on thresholds"),

@@ -23,6 +23,8 @@ from matrics._cli.matrices import (
     default_measures,
     is_log,
     open_matrices,
+    opened,
+    say_of_models,
     warn_of_single_class,
 )
 from matrics._cli.matrix_results import deliver, open_work
@@ -131,7 +133,9 @@ def open_run(
     request.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if request.scores is None:
         request.refuse("--scores with it", "threshold", "lower_is_positive")
-        source = open_matrices(path, request, watching(lines=settings.progress))
+        given = opened(path, request.reading.answers)
+        say_of_models(given, request.by)
+        source = open_matrices(given, request, watching(lines=settings.progress))
         chosen = measures(metrics or default_measures(path, source), lambda: source.known(request.positive))
         target = Target.read(request.prevalence, source.known(request.positive))
         return ScoreRun(source=source, metrics=chosen, target=target, **common)
@@ -192,7 +196,7 @@ def open_backend(backend: str) -> Callable[[Array], Array]:
             return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
     except ImportError as error:
         raise ArgumentError(
-            "backend", f'{backend} is not installed: python -m pip install "matrics[{backend}]"'
+            "backend", f'this library needs {backend}: python -m pip install "matrics[{backend}]"'
         ) from error
     return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))
 

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import math
+import re
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -14,11 +15,13 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 
 from matrics._arrays import as_arrays
+from matrics._extras import __version__
 from matrics._wording import significant
 
 __all__ = ["NamedResult", "Result", "columns_of", "frame_of", "short_repr", "to_dict", "to_json"]
 
 SCHEMA = 1  # the version of to_json; it increases when a name changes its meaning or is removed
+SURROGATES = re.compile("[\ud800-\udfff]")
 FEW = 6  # the number of elements of an array, a list or a dictionary in a text
 LONGEST = 160  # the number of characters of a nested text
 
@@ -188,12 +191,12 @@ def to_json(scores: Any) -> str:
     ({'accuracy': 1.0, 'mcc': None}, [{'at': '/mcc', 'value': 'nan'}])
     """
     import json
-    from importlib.metadata import version  # imported here, as it imports ``email``, which takes 30 ms
 
     nulls: list[dict[str, str]] = []
     values = _finite(to_dict(scores), "", nulls)
-    document = {"schema": SCHEMA, "version": version("matrics"), "values": values, "nulls": nulls}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    document = {"schema": SCHEMA, "version": __version__, "values": values, "nulls": nulls}
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return SURROGATES.sub(lambda letter: json.dumps(letter[0])[1:-1], text)  # of file names; no encoding has them
 
 
 def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:

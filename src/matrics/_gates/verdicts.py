@@ -360,7 +360,8 @@ def _errors(samples: Samples, classes: Classes, top: int) -> tuple[Confusion, ..
     names = [str(label) for label in classes.labels or range(classes.number)]
     whole = sum(matrices[1:], start=matrices[0])
     sides = (whole.any(axis=0).sum(), whole.any(axis=1).sum())
-    if set(names) <= GRADES and min(sides) < 2:  # answers have no true class: each error is a failed answer
+    is_graded = set(names) <= GRADES or samples.parts[0].labels is not None  # a judge may grade in other words
+    if is_graded and min(sides) < 2:  # answers have no true class: each error is a failed answer
         return ()
     if samples.parts[0].labels is not None:  # a corrected matrix has no integers
         whole = np.rint(whole)

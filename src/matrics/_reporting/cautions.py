@@ -15,7 +15,7 @@ from matrics._reporting.group_findings import shares_of_classes
 from matrics._reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.results import IntervalStatus
-from matrics._wording import amount, capital, counted, listed, number, percent, short
+from matrics._wording import amount, capital, counted, listed, number, percent, short, with_limits
 from matrics.typing import NumPyArray
 
 __all__ = ["Caution", "cautions"]
@@ -57,6 +57,7 @@ def cautions(
     """All warnings, the warnings before the notes."""
     notices = [
         *(_about("leaderboard", _few_answers(data)) if data.are_passes else _about("classes", _few_samples(data))),
+        *_about("leaderboard", _without_score(data)),
         *_about("leaderboard", _undefined(data, board)),
         *([] if data.are_passes else _about("matrices", _one_class(data))),
         *([] if data.judged is not None else _about("matrices", _shifts(data))),
@@ -122,6 +123,26 @@ def _few_answers(data: Data) -> Iterator[Caution]:
             f"A model has fewer than {FEW} answers: {amount(distinct)}.",
             "Their limits may be too narrow.",
         )
+
+
+def _without_score(data: Data) -> Iterator[Caution]:
+    """A warning about answers that have no score: refused, failed or unparsable."""
+    runs = data.origin.answered
+    if not runs:
+        return
+    several = len({run["scorer"] for run in runs}) > 1
+    parts = []
+    for run in runs:
+        name = f"{short(run['run'])} ({short(run['scorer'])})" if several else short(run["run"])
+        share, low, high = with_limits(run["share"], run["low"], run["high"])
+        missing = f"{run['answers'] - run['scored']:,} of {run['answers']:,}"
+        parts.append(f"{missing} of {name} (answered: {share}, {low} to {high})")
+    yield Caution(
+        "warning",
+        f"Answers without a score: {listed(parts)}.",
+        "A model that leaves hard questions without an answer is not better. Scored as 0 (missing_score), all models "
+        "have the same samples.",
+    )
 
 
 def _undefined(data: Data, board: Leaderboard) -> Iterator[Caution]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,10 +58,16 @@ class FileData(NamedTuple):
     origin: Origin
     class_names: tuple[str, ...] | None = None
     sides: tuple[list[str], list[str]] | None = None
+    columns: ReportColumns | None = None  # with the models and samples of a log, unless the caller has named them
 
 
 def read_file(
-    path: Path, names: ReportColumns, *, command: str = "", reading: Mapping[str, Any] | None = None
+    path: Path,
+    names: ReportColumns,
+    *,
+    level: float,
+    command: str = "",
+    reading: Mapping[str, Any] | None = None,
 ) -> FileData:
     """Read the columns of a file of labels as a table of pyarrow, or a file of matrices as a mapping of their names.
 
@@ -74,6 +82,10 @@ def read_file(
         raise ValueError("-: expected a file, as the report contains its checksum, got standard input")
     source_file = open_input(path, answers=(reading or {}).get("answers"))
     origin = origin_of_files(path.name or str(path), source_file.paths, command, path=str(path))
+    if source_file.table is not None and source_file.table.scorers:
+        names = columns_of_log(source_file.table.columns, names)
+        answered = [part.facts(level) for part in getattr(source_file.table, "answered", ())]
+        origin = replace(origin, answered=tuple(part for part in answered if part["scored"] < part["answers"]))
     true, pred = _text(names.y_true), _text(names.y_pred)
     known = Names(true, pred, by=tuple(map(str, names.by)), **(reading or {}))
     source = (
@@ -113,7 +125,27 @@ def read_file(
         raise ValueError(f"{path}: expected rows of labels, got none")
     # Labels with an order are intended, and people do not write the labels of a log.
     are_intended = columns.order is not None or bool(source_file.table is not None and source_file.table.scorers)
-    return FileData(table, origin, sides=sides(table, columns) if has_pred and not are_intended else None)
+    return FileData(table, origin, None, sides(table, columns) if has_pred and not are_intended else None, names)
+
+
+def columns_of_log(columns: Mapping[str, Sequence[Any]], names: ReportColumns) -> ReportColumns:
+    """The columns of models and of samples in an evaluation log, unless others are named.
+
+    The answers to a sample are not independent. Models are compared sample by sample if they have the same samples.
+    """
+    by = names.by or next(
+        ((name,) for name in ("model", "file") if name in columns and len(set(columns[name])) > 1), ()
+    )
+    if names.paired_on is not None or not set(by) <= set(columns):
+        return replace(names, by=by)
+    models = zip(*(columns[str(name)] for name in by), strict=True) if by else itertools.repeat(())
+    samples: dict[Any, Counter[Any]] = defaultdict(Counter)
+    for model, sample in zip(models, columns["sample"], strict=False):
+        samples[model][sample] += 1
+    first, *others = samples.values()
+    is_repeated = len(first) < first.total()
+    is_paired = all(other == first for other in others) and (bool(others) or is_repeated)
+    return replace(names, by=by, paired_on="sample" if is_paired else None)
 
 
 def _text(name: Hashable) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ class Origin:
         The path as the caller wrote it; empty for data in memory.
     left_out : int
         The number of rows that were left out because a value is missing.
+    answered : tuple of dict
+        The runs of an evaluation log in which answers have no score: the numbers of answers and of those with a score,
+        and the share of these with its limits.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Origin:
     command: str = ""
     path: str = ""
     left_out: int = 0
+    answered: tuple[dict[str, Any], ...] = ()
 
 
 def origin_of_files(name: str, files: Sequence[Path], command: str = "", *, path: str = "") -> Origin:

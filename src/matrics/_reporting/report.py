@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import importlib
-import importlib.metadata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy as np
 from matrics._catalogue.record import Metric
 from matrics._engine.results import Result, frame_of, to_dict
 from matrics._errors import ArgumentError
-from matrics._extras import requires
+from matrics._extras import __version__, requires
 from matrics._plot.display import Display
 from matrics._quoting import quoted
 from matrics._reporting.calls import are_labels, call_of, table_of_models
@@ -338,7 +337,8 @@ def make_report(
         metrics = list(metrics)
     if isinstance(data, (str, Path)):
         source = repr(str(data))
-        data, origin, of_file, sides = _read_file(Path(data), columns)
+        data, origin, of_file, sides, of_log = _read_file(Path(data), columns, settings.level)
+        columns = of_log or columns
         if sides is not None:
             warn_of_odd_labels(*sides, advice="")
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
@@ -347,13 +347,12 @@ def make_report(
     if are_labels(columns.y_true):
         data, columns = table_of_models(data, columns)
     read = data if isinstance(data, Data) else _read(data, columns, class_names, origin)
-    version = importlib.metadata.version("matrics")
-    findings = compute_findings(read, metrics, settings, version)
+    findings = compute_findings(read, metrics, settings, __version__)
     return Report(
         read,
         findings,
         settings,
-        version,
+        __version__,
         f"Report on {short(read.origin.name)}" if title is None else short(title, len(title)),
         call_of(source, columns_of_call, metrics, settings, named),
         None if compare is None else changes_since(compare, read, findings),
@@ -375,19 +374,19 @@ def _read(data: Any, columns: ReportColumns, class_names: Sequence[str] | None, 
     return data_of_table(data, columns, origin)
 
 
-def _read_file(path: Path, columns: ReportColumns) -> FileData:
+def _read_file(path: Path, columns: ReportColumns, level: float) -> FileData:
     """The data of a file, read as by the command line."""
     try:
         from matrics._reporting.from_file import read_file
     except ModuleNotFoundError as error:
-        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
-    return read_file(path, columns)
+        raise ImportError('files need typer, rich and pyarrow: python -m pip install "matrics[cli]"') from error
+    return read_file(path, columns, level=level)
 
 
 def _check_packages() -> None:
     """Raise an error if a package is missing, before anything is computed."""
     for name in ("jinja2", "matplotlib", "scipy"):
-        with requires(name, "report"):
+        with requires("reports need", name, extra="report"):
             importlib.import_module(name)
 
 

@@ -210,8 +210,9 @@ class RunningState(Additive):
         buffer : bytes
             The result of :meth:`to_bytes` of a state of the same class.
         class_names : sequence of str, optional
-            Names of the classes, in their order for the reader. With them, a state of other names, of another order or
-            without names raises an error; without them, names are not compared.
+            Names of the classes, in their order for the reader. A state of other names, or of another order, raises an
+            error, and so does a state with names if they are left out here, or the other way round: all states that are
+            read, and added up, then have the same classes. :meth:`class_names_in` has the names of a state.
         like : array, optional
             An array of the library and on the device of the state; NumPy if left out.
 
@@ -250,6 +251,34 @@ class RunningState(Additive):
         """
         state: Self = stored.from_bytes(cls, buffer, class_names, like)
         return state
+
+    @classmethod
+    def class_names_in(cls, buffer: bytes) -> tuple[str, ...] | None:
+        """The class names that :meth:`to_bytes` has stored, for a reader that does not know them.
+
+        Parameters
+        ----------
+        buffer : bytes
+            The result of :meth:`to_bytes` of a state of the same class.
+
+        Returns
+        -------
+        tuple of str, or None
+            The names in their order; None if the state was stored without names.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`from_bytes`, for bytes that are not those of such a state.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> data = matrics.ConfusionState.zeros(2).to_bytes(class_names=["ok", "fraud"])
+        >>> matrics.ConfusionState.class_names_in(data)
+        ('ok', 'fraud')
+        """
+        return stored.class_names_in(cls, buffer)
 
     def _blank(self, method: str) -> Self:
         """An entry of the first axis of the batch, without counts; without such an axis an error is raised."""

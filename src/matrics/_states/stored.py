@@ -56,17 +56,52 @@ def from_bytes(template: type, buffer: Any, class_names: Sequence[str] | None, l
     if layout is None or layout.shape or layout.dtype.kind != "i" or int(layout) != LAYOUT:
         version = None if layout is None else layout.tolist()
         raise ValueError(f"buffer: expected a state of the layout {LAYOUT}, which this version reads, got {version}")
-    stored = arrays.pop("class_names", None)
-    names = None if stored is None else tuple(stored.tolist())
-    if class_names is not None and names is None:
+    names = arrays.pop("class_names", None)
+    backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
+    state = _built(template, arrays, backend, like)
+    _compare(None if names is None else _checked(names, state), class_names)
+    return state
+
+
+def class_names_in(template: type, buffer: Any) -> tuple[str, ...] | None:
+    """The class names of an archive, or None."""
+    state = from_bytes(template, buffer, ANY, None)
+    names = _read(template, bytes(buffer)).get("class_names")
+    return None if names is None else _checked(names, state)
+
+
+#: The class names of a reader that takes those of any state.
+ANY: Any = object()
+
+
+def _checked(names: Array, state: Any) -> tuple[str, ...]:
+    """The names in an archive, which are texts, as many as the state has classes."""
+    kind = type(state).__name__
+    if names.dtype.kind != "U" or names.ndim != 1:
+        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got class names that are no texts")
+    try:
+        return check_names(names.tolist(), state._number_of_names) or ()
+    except ValueError as error:
+        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got others: {error}") from None
+
+
+def _compare(names: tuple[str, ...] | None, class_names: Sequence[str] | None) -> None:
+    """Raise unless the reader has the names of the state, or both have none."""
+    if class_names is ANY or (names is None and class_names is None):
+        return
+    if names is None:
         raise ValueError("class_names: expected None, as the state was stored without names, or store it with them")
-    if class_names is not None and names is not None and tuple(class_names) != names:
+    if class_names is None:
+        raise ValueError(
+            f"class_names: expected the classes of the state in their order, {quoted_list(names)}, got none: states of "
+            "other classes must not be added to it"
+        )
+    given = tuple(class_names)
+    if given != names:
         raise ValueError(
             f"class_names: expected the classes of the state in their order, {quoted_list(names)}, got "
-            f"{quoted_list(tuple(class_names))}"
+            f"{quoted_list(given)}"
         )
-    backend, (like,) = as_arrays(like=np.zeros(()) if like is None else like)
-    return _built(template, arrays, backend, like)
 
 
 def _flat(state: Any) -> dict[str, Array]:

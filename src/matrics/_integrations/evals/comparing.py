@@ -13,6 +13,7 @@ import numpy as np
 
 from matrics._catalogue.record import Metric
 from matrics._errors import ArgumentError
+from matrics._integrations.evals.answered import answered_by
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics._integrations.evals.log import Graded, MissingScore, check_missing_score
 from matrics._integrations.evals.noise import ROUNDING, Answers, Noise, shared_prediction, standard_error
@@ -145,7 +146,7 @@ class Compared(NamedTuple):
             only_a=pair.only_a,
             only_b=pair.only_b,
             unscored=(first.reasons(scorer), second.reasons(scorer)),
-            answered=(_answered(first, scorer, self.level), _answered(second, scorer, self.level)),
+            answered=(answered_by(first, scorer).share(self.level), answered_by(second, scorer).share(self.level)),
             higher_is_better=higher_is_better,
             level=self.level,
             pairs=self.pairs,
@@ -246,18 +247,6 @@ def joint_tables(pair: Pair, labels: Any) -> Array:
         if remaining > ROUNDING:
             table += rest[0][:, None] * rest[1] / remaining
     return joint * min(mean_epochs(pair.a), mean_epochs(pair.b))
-
-
-def _answered(run: Run, scorer: str, level: float) -> Estimate:
-    """The share of answers with a score, with limits for clusters if samples have several answers."""
-    samples = np.array(run.answered(scorer))
-    tables = np.zeros((len(samples), 2, 2))
-    tables[:, 0] = samples
-    if samples.sum(axis=1).max() > 1:
-        result = interval(tables, "accuracy", level=level, cluster_axis=0)["accuracy"]
-    else:
-        result = interval(tables.sum(axis=0), "accuracy", level=level)["accuracy"]
-    return Estimate(*map(float, result[:4]))
 
 
 def _estimates(joint: Array, metric: Metric, settings: Compared) -> list[Estimate]:

@@ -130,14 +130,21 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     return Log(str(path), "JSON Lines", tuple(rows))
 
 
+WORDS = {"pass": 1.0, "fail": 0.0, "correct": 1.0, "incorrect": 0.0}  # scores that people write as words
+
+
 def _score_of(line: Mapping[str, Any], position: int) -> tuple[float, str]:
     """The score of a line, or NaN and the reason for a missing score."""
     score = line.get("score")
     if is_missing(score):
         return math.nan, "no score" if "score" not in line else f"the score is {json.dumps(score)}"
-    grade = number(score)
+    grade = WORDS.get(score.strip().lower()) if isinstance(score, str) else None
     if grade is None:
-        raise ValueError(f"row {position}: expected a number as score, got {quoted(score)}: write null for no score")
+        grade = number(score)
+    if grade is None:
+        raise ValueError(
+            f"row {position}: expected a number as score, or pass or fail, got {quoted(score)}: write null for no score"
+        )
     return grade, ""
 
 

@@ -50,15 +50,21 @@ class Pair(NamedTuple):
 
 
 def runs_of(logs: Sequence[Log]) -> list[Run]:
-    """The runs of all logs, at least two; they have the names of models if these differ, otherwise of files."""
+    """The runs of all logs, at least two."""
+    runs = named_runs(logs)
+    if len(runs) < 2:
+        raise ValueError(f"{logs[0].file}: expected two logs, or a log of two models, got a log of {runs[0].name}")
+    return runs
+
+
+def named_runs(logs: Sequence[Log]) -> list[Run]:
+    """The runs of all logs; they have the names of models if these differ, otherwise of files."""
     runs: list[Run] = []
     for log in logs:
         models = dict.fromkeys(row.model for row in log.rows)
         for model in models:
             rows, unscored = (tuple(row for row in part if row.model == model) for part in (log.rows, log.unscored))
             runs.append(Run(model, rows, unscored, log.file))
-    if len(runs) < 2:
-        raise ValueError(f"{logs[0].file}: expected two logs, or a log of two models, got a log of {runs[0].name}")
     by_model = Counter(run.name for run in runs)
     files = dict.fromkeys(run.file for run in runs)
     short = len({Path(file).name for file in files}) == len(files)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from matrics._errors import ArgumentError
 from matrics._files.foreign import Answers, check_answers
 from matrics._integrations.evals import formats
+from matrics._integrations.evals.answered import Answered, answered_of
 from matrics._integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics._integrations.evals.log import COLUMNS, Log, MissingScore, columns_of_rows, unscored_in_words
 from matrics._tables.table import Library, imported
@@ -113,6 +114,7 @@ class LogTable(NamedTuple):
     scorers: tuple[str, ...]  # a matrix can count only one of them
     unlabelled: str = ""  # the reason why some rows have no labels
     notice: str = ""  # the treatment of answers without a score
+    answered: tuple[Answered, ...] = ()  # the answers of each run, with and without a score
 
 
 def table_of(
@@ -144,4 +146,5 @@ def table_of(
             f"expected answers that pass or fail, got the score {columns['score'][partial]:.10g} of sample "
             f"{columns['sample'][partial]} by {columns['scorer'][partial]}: use matrics compare for such scores"
         )
-    return LogTable(columns, "sample" if repeated else None, scorers, unlabelled, unscored_in_words(logs))
+    clusters = "sample" if repeated else None
+    return LogTable(columns, clusters, scorers, unlabelled, unscored_in_words(logs), answered_of(logs))

@@ -55,7 +55,7 @@ def new_figure(title: str, panels: int = 1, *, size: tuple[float, float] = (4.2,
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError('figures need matplotlib: python -m pip install "matrics[plot]"') from error
+        raise ImportError('figures need Matplotlib: python -m pip install "matrics[plot]"') from error
     figure = Figure(figsize=(panels * size[0] + 1.5, size[1]), dpi=110, layout="constrained")
     figure.suptitle(title, fontsize=10.5)
     axes = list(figure.subplots(1, panels, squeeze=False)[0])
