@@ -45,9 +45,15 @@ class _WholeMargins(NoCells):
         self._tp, self._fn, self._fp = tp, fn, fp
         self._has_words = isinstance(tp, TwoWords)
         like = tp.low if self._has_words else tp
+        self._dtype = backend.float_dtype(like)
         # Products of five 64-bit integers are well within the range of float64.
-        is_moderate = bool(backend.float_dtype(like) == backend.xp.float64)
+        is_moderate = bool(self._dtype == backend.xp.float64)
         super().__init__({}, backend, like=like, zero_division=zero_division, is_moderate=is_moderate)
+
+    @property
+    def dtype(self) -> Any:
+        """See ``Margins``."""
+        return self._dtype
 
     def _rounded(self, x: Any) -> Array:
         return x.to_float(self.backend) if self._has_words else self.backend.to_float(x)
