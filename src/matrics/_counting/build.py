@@ -13,7 +13,6 @@ from matrics._counting.codes import in_order, known_labels, numbered_groups, tru
 from matrics._counting.count import count_labels
 from matrics._counting.labels import (
     FEWER_CELLS,
-    MANY_CLASSES,
     NUMBERED,
     all_within,
     broadcast,
@@ -35,6 +34,9 @@ from matrics._counting.soft import count_soft_targets
 from matrics._stacks.transform import Over, check_over
 from matrics._stacks.transform import normalize as _normalize
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
+
+# Stacks of so few cells are below any limit of memory.
+FEW_CELLS = 2**16
 
 
 @overload
@@ -383,7 +385,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
 
 
 def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
-    """The sums for labels (N,) in memory and probabilities (N, n), both tensors; None for others, and for an error.
+    """The sums for labels (*B, N) in memory and probabilities (*B, N, n), both tensors; None for others and errors.
 
     For a small batch, the checks of ``soft_confusion_matrix`` take longer than the sums.
     """
@@ -392,13 +394,16 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
         return None
     if y_prob.is_nested or y_prob.layout is not torch.strided or y_prob.dtype not in (torch.float32, torch.float64):
         return None
-    if y_prob.ndim != 2 or y_true.dtype != torch.int64 or y_true.shape != y_prob.shape[:1]:
+    shape = y_prob.shape
+    # An axis 1 of the length of the last axis may be meant as the axis of classes, which causes a warning.
+    is_plain = len(shape) == 2 or (len(shape) > 2 and shape[1] != shape[-1])
+    if not is_plain or y_true.dtype != torch.int64 or y_true.shape != shape[:-1]:
         return None
     from matrics._arrays.torch import TORCH
 
-    n, view = y_prob.shape[1], TORCH.host_view(y_true)
-    is_within = view is not None and 0 < n < MANY_CLASSES and all_within(view, n)
-    return TORCH.scatter_add(y_true, y_prob, n) if is_within else None
+    n, view = shape[-1], TORCH.host_view(y_true)
+    is_small = 0 < math.prod(shape[:-2]) * n * n <= FEW_CELLS
+    return TORCH.scatter_add(y_true, y_prob, n) if is_small and view is not None and all_within(view, n) else None
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:
