@@ -72,6 +72,11 @@ class NumPy(InOneRow):
         """See ``Standard``, by its type, because dtypes of other packages may claim this kind."""
         return issubclass(x.dtype.type, np.floating)
 
+    def to_float(self, x: Array) -> Array:
+        """See ``Standard``, by the method, which takes a fifth of the time of the function."""
+        dtype = self.float_dtype(x)
+        return x if x.dtype == dtype else x.astype(dtype)
+
     def is_unsigned(self, x: Array) -> bool:
         """See ``Standard``, by its kind."""
         return bool(x.dtype.kind == "u")

@@ -197,6 +197,10 @@ class Standard:
         """The numbers 0, 1, …, n - 1 on the device of ``like``."""
         return self.xp.arange(n, **self.device_option(like))
 
+    def identity(self, n: int, like: Array) -> Array:
+        """The mask of the diagonal of n × n cells, on the device of ``like``."""
+        return self.xp.eye(n, dtype=self.xp.bool, **self.device_option(like))
+
     def shares(self, n: int, like: Array) -> Array:
         """The numbers 0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
         return self.xp.astype(self.class_index(n + 1, like), like.dtype) / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
@@ -13,6 +14,9 @@ import numpy as np
 import torch
 
 from matrics._arrays.standard import Array, Compiler, InOneRow, layout
+
+# The mask of the diagonal is kept for up to this number of classes.
+_FEW_CLASSES = 256
 
 # Dtypes of counts other than floats.
 _INTEGERS = (
@@ -142,6 +146,11 @@ class Torch(InOneRow):
             if like.device.type != "cpu"
             else torch.tensor(rows, dtype=like.dtype, device=like.device)
         )
+
+    def identity(self, n: int, like: Array) -> Array:
+        """See ``Standard``; of few classes on the CPU it is made once, which takes four operations."""
+        is_known = n <= _FEW_CLASSES and like.is_cpu and not torch.compiler.is_compiling()
+        return _identity(n) if is_known else super().identity(n, like)
 
     def clamped(self, x: Array, low: float | None, high: float | None) -> Array:
         """See ``Standard``, also for ends that torch.compile treats as symbols: ``xp.clip`` asks whether they are NaN.
@@ -340,7 +349,7 @@ _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter
 
 
 def _view(x: Array) -> Array:
-    return x.detach().numpy()
+    return x.numpy(force=True)
 
 
 def _view_beneath(x: Array) -> Array:
@@ -387,6 +396,13 @@ def _is_elsewhere(x: Array) -> bool:
         or x.dtype not in _OF_NUMPY
         or not _has_no_tangent(x)
     )
+
+
+@functools.lru_cache(maxsize=16)
+def _identity(n: int) -> Array:
+    """The mask of the diagonal; neither mapped nor of inference mode, so that all code can use it."""
+    with _without_transforms(), torch.inference_mode(mode=False):
+        return torch.eye(n, dtype=torch.bool)
 
 
 TORCH = Torch(xp)

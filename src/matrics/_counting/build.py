@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
-from matrics._arrays import Array, Standard, as_arrays
+from matrics._arrays import Array, Standard, as_arrays, is_compiling
 from matrics._arrays.sizes import check_count, check_size
 from matrics._counting.codes import in_order, known_labels, numbered_groups, true_codes
 from matrics._counting.count import count_labels
 from matrics._counting.labels import (
     FEWER_CELLS,
     NUMBERED,
+    all_within,
     broadcast,
     check_group_numbers,
     check_ignore_index,
@@ -32,6 +34,9 @@ from matrics._counting.soft import count_soft_targets
 from matrics._stacks.transform import Over, check_over
 from matrics._stacks.transform import normalize as _normalize
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
+
+# Stacks of so few cells are below any limit of memory.
+FEW_CELLS = 2**16
 
 
 @overload
@@ -233,7 +238,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
+def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     y_true: Any,
     y_prob: Any,
     *,
@@ -304,6 +309,11 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     array([[0.375, 0.125],
            [0.375, 0.125]])
     """
+    options: Any = (labels, class_axis, sample_weight, ignore_index, groups, num_groups)
+    if sample_ndim == 1 and all(option is None for option in options):
+        plain = _plain_sums(y_true, y_prob)
+        if plain is not None:
+            return plain
     groups, number_of_groups = numbered_groups(groups, num_groups)
     if (known := known_labels(labels)) is not None:
         y_true, ignore_index = true_codes(known, y_true, ignore_index, may_drop=False)
@@ -325,7 +335,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     if not backend.is_float(y_prob):
         raise TypeError(f"y_prob: expected floating probabilities, got dtype {y_prob.dtype}")
     if backend.is_float(y_true):
-        options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
+        options = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
         if groups is not None:
             raise TypeError("groups: expected None with soft targets: count each group separately")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
@@ -372,6 +382,28 @@ def soft_confusion_matrix(  # noqa: C901, PLR0915 (the steps in order)
     bins = xp.reshape(xp.where(counted, codes, length), rows)
     sums = backend.scatter_add(bins, y_prob, length + 1)[..., :length, :]
     return xp.reshape(sums, (*batch_shape, number_of_groups, n, n)) if number_of_groups else sums
+
+
+def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
+    """The sums for labels (*B, N) in memory and probabilities (*B, N, n), both tensors; None for others and errors.
+
+    For a small batch, the checks of ``soft_confusion_matrix`` take longer than the sums.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or type(y_true) is not torch.Tensor or type(y_prob) is not torch.Tensor or is_compiling():
+        return None
+    if y_prob.is_nested or y_prob.layout is not torch.strided or y_prob.dtype not in (torch.float32, torch.float64):
+        return None
+    shape = y_prob.shape
+    # An axis 1 of the length of the last axis may be meant as the axis of classes, which causes a warning.
+    is_plain = len(shape) == 2 or (len(shape) > 2 and shape[1] != shape[-1])
+    if not is_plain or y_true.dtype != torch.int64 or y_true.shape != shape[:-1]:
+        return None
+    from matrics._arrays.torch import TORCH
+
+    n, view = shape[-1], TORCH.host_view(y_true)
+    is_small = 0 < math.prod(shape[:-2]) * n * n <= FEW_CELLS
+    return TORCH.scatter_add(y_true, y_prob, n) if is_small and view is not None and all_within(view, n) else None
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:

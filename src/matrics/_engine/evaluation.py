@@ -133,8 +133,8 @@ def frames_to_the_user() -> int:
 def finish(values: Array, table: Table) -> Array:
     """The values with NaN for invalid matrices, and with the class axis last."""
     xp = table.xp
-    classwise = values.ndim > table.total.ndim
-    values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
+    classwise = values.ndim > table.batch_ndim
+    values = values if values.dtype == table.dtype else xp.astype(values, table.dtype)
     values = table.unless_invalid(values)
     return xp.permute_dims(values, (*range(1, values.ndim), 0)) if classwise else values
 

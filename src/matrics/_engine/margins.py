@@ -83,6 +83,11 @@ class Margins(Safe):
         """The cells in their original order."""
         return self._given
 
+    @property
+    def dtype(self) -> Any:
+        """The floating dtype of all values."""
+        return self._given.dtype
+
     @margin
     def is_moderate(self) -> bool:
         """Whether products of five counts are known to stay in the range of the dtype."""

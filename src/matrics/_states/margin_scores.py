@@ -20,6 +20,7 @@ from matrics._engine.execution.host_arithmetic import HostArithmetic
 from matrics._engine.execution.no_cells import CellsNeeded, NoCells
 from matrics._engine.margins import margin
 from matrics._states.two_words import TwoWords
+from matrics.typing import NumPyArray
 
 
 def table_of(counts: Any, backend: Standard, zero_division: float) -> NoCells:
@@ -43,17 +44,22 @@ class _WholeMargins(NoCells):
     def __init__(self, tp: Any, fn: Any, fp: Any, backend: Standard, zero_division: float) -> None:
         self._tp, self._fn, self._fp = tp, fn, fp
         self._has_words = isinstance(tp, TwoWords)
-        first = tp[:1].to_float(backend) if self._has_words else backend.to_float(tp[:1, ...])
+        like = tp.low if self._has_words else tp
+        self._dtype = backend.float_dtype(like)
         # Products of five 64-bit integers are well within the range of float64.
-        is_moderate = bool(first.dtype == backend.xp.float64)
-        like = backend.xp.broadcast_to(first, tuple((tp.low if self._has_words else tp).shape))
+        is_moderate = bool(self._dtype == backend.xp.float64)
         super().__init__({}, backend, like=like, zero_division=zero_division, is_moderate=is_moderate)
+
+    @property
+    def dtype(self) -> Any:
+        """See ``Margins``."""
+        return self._dtype
 
     def _rounded(self, x: Any) -> Array:
         return x.to_float(self.backend) if self._has_words else self.backend.to_float(x)
 
     def _added(self, x: Any) -> Any:
-        return x.sum(0, self.backend) if self._has_words else self.xp.sum(x, axis=0)
+        return x.sum(0, self.backend) if self._has_words else self._sum(x, 0)
 
     @margin
     def _true(self) -> Any:
@@ -151,9 +157,29 @@ class _WholeMargins(NoCells):
 class _OnHost(HostArithmetic, _WholeMargins):
     """The table of margins for arrays of NumPy, whose values can be inspected."""
 
+    def _rounded(self, x: Array) -> Array:
+        return x.astype(np.float64)
+
+    def _added(self, x: Array) -> Array:
+        return np.add.reduce(x, axis=0)
+
     def unless_invalid(self, values: Array) -> Array:
         """See ``Margins``."""
-        return values if np.all(self.valid) else super().unless_invalid(values)
+        return values if self.nowhere(~self.valid) else super().unless_invalid(values)
+
+
+def scores_on_host(
+    counts: NumPyArray, functions: Sequence[TableFunction], zero_division: float, *, are_valid: bool
+) -> list[Array]:
+    """The values of measures of margins for counts (3, n) of NumPy; integers may be known to be valid."""
+    with NUMPY.quiet():
+        if are_valid:
+            tp, fn, fp = counts
+            table: NoCells = _OnHost(tp, fn, fp, NUMPY, zero_division)
+            table.valid = np.True_
+        else:
+            table = table_of(counts, NUMPY, zero_division)
+        return [finish(function(table), table)[()] for function in functions]
 
 
 def scores_of(chosen: Mapping[str, Metric], functions: Sequence[TableFunction], table: NoCells) -> dict[str, Array]:

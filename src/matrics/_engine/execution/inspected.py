@@ -19,6 +19,9 @@ from matrics._engine.margins import margin
 from matrics._engine.table import Table
 from matrics._engine.wide import Wide
 
+# Sums up to this number are finite in each dtype of cells, however they are rounded.
+LARGEST_SUM = float(np.finfo(np.float32).max) / 2
+
 
 class InspectedTable(Table):
     """A table with a function of ``backend.viewer``, which returns the values of arrays as NumPy arrays."""
@@ -34,15 +37,13 @@ class InspectedTable(Table):
         options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
         return InspectedTable(cells, self.backend, self._view, class_first=class_first, **options)
 
-    def _lowest(self, x: Array) -> float:
-        """The lowest value; NaN if any value is NaN."""
+    def _range(self, x: Array) -> tuple[float, float]:
+        """The lowest and the highest value; NaN if any value is NaN."""
         values = self._view(x)
-        return float(np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values)
-
-    def _highest(self, x: Array) -> float:
-        """The highest value; NaN if any value is NaN."""
-        values = self._view(x)
-        return float(np.maximum.reduce(values, axis=None, initial=-math.inf) if values.ndim else values)
+        if not values.ndim:
+            return float(values), float(values)
+        lowest = np.minimum.reduce(values, axis=None, initial=math.inf)
+        return float(lowest), float(np.maximum.reduce(values, axis=None, initial=-math.inf))
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether all elements of x, which are not negative, are normal numbers above 0."""
@@ -72,7 +73,7 @@ class InspectedTable(Table):
     @margin
     def is_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
-        return self.broadcast_pairs(self.xp.eye(self.n, dtype=self.xp.bool, device=self.cells.device))
+        return self.broadcast_pairs(self.backend.identity(self.n, self.cells))
 
     @margin
     def off_diagonal(self) -> Array:
@@ -127,22 +128,25 @@ class InspectedTable(Table):
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
-        return x if self._lowest(x) >= low and self._highest(x) <= high else super().clip(x, low, high)
+        lowest, highest = self._range(x)
+        return x if lowest >= low and highest <= high else super().clip(x, low, high)
 
     def not_negative(self, x: Array) -> Array:
         """See ``Safe``."""
-        return x if self._lowest(x) > 0 else super().not_negative(x)
+        return x if self._range(x)[0] > 0 else super().not_negative(x)
 
     # Valid matrices of moderate size ----------------------------------------------------------------------------------
 
     @margin
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
-        return self._lowest(self.cells) >= 0 and self._range_of_total[1] < math.inf
+        lowest, highest = self._range(self.cells)
+        # Without the total, which not every measure needs, unless a sum could be infinite.
+        return lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf)
 
     @margin
     def _range_of_total(self) -> tuple[float, float]:
-        return self._lowest(self.total), self._highest(self.total)
+        return self._range(self.total)
 
     def unless_invalid(self, values: Array) -> Array:
         """See ``Margins``."""
@@ -161,7 +165,7 @@ class InspectedTable(Table):
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
         limits = np.finfo(np.float64)
-        return bool(self._lowest(self.cells) > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
+        return bool(self._range(self.cells)[0] > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""

@@ -89,7 +89,7 @@ class CombinedValues(Values):
         part, values = self.parts[0]
         return values._dropped(getattr(state, part))
 
-    def _known(self, state: CombinedState) -> tuple[dict[str, Array], str, Counted]:
+    def _known(self, state: CombinedState) -> tuple[dict[str, Array], str, Counted | None]:
         results = [values._known(getattr(state, part)) for part, values in self.parts]
         known = {key: value for values, _, _ in results for key, value in values.items()}
         return known, next((warning for _, warning, _ in results if warning), ""), results[0][2]

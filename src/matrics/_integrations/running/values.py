@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -11,11 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from matrics._arrays import Array, as_arrays, is_compiling
+from matrics._arrays import NUMPY, Array, as_arrays, is_compiling
 from matrics._arrays.sizes import check_count
 from matrics._catalogue.naming import by_class, check_names, named, scalars, with_dropped
 from matrics._catalogue.record import Metric
-from matrics._engine.evaluation import frames_to_the_user
+from matrics._engine.evaluation import TableFunction, frames_to_the_user
+from matrics._engine.execution.blocks import score_blocks
 from matrics._integrations.running.settings import (
     CountProperties,
     Undefined,
@@ -29,6 +31,7 @@ from matrics._integrations.running.settings import (
 )
 from matrics._quoting import quoted
 from matrics._states.confusion import ConfusionState
+from matrics._states.margin_scores import scores_on_host
 from matrics._states.margins import MarginState
 from matrics._states.two_words import WORD
 from matrics.typing import NumPyArray
@@ -87,16 +90,15 @@ class Values:
         It warns once about dropped samples and about invalid counts, and each time if there are no samples. Numbers
         that cannot be read without synchronization are ignored.
         """
-        known, warning, (counts, carried) = self._known(state)
+        known, warning, counted = self._known(state)
         number = state.dropped
-        backend, leaves = as_arrays(counts=counts, dropped=number, carried=counts if carried is None else carried)
-        counts, dropped, carried = map(backend.host_view, leaves)
-        if counts is None or dropped is None or carried is None:
+        dropped, *counts = [_host_view(x) for x in (number, *(counted or ())) if x is not None]
+        if dropped is None or any(x is None for x in counts):
             return known, has_warned
         samples = int(dropped)
         if warning and not has_warned:
             warnings.warn(warning, RuntimeWarning, stacklevel=frames_to_the_user())
-        if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
+        if warns_of_nothing and counts and not samples and not any(map(_are_some, counts)):
             warn_of_no_samples()
         known = with_dropped(known, number, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(warning) or samples > 0
@@ -134,8 +136,8 @@ class Values:
         numbers: NumPyArray = backend.to_numpy(dropped)
         return numbers
 
-    def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
-        """All values; the text of a warning, or an empty text; and the counts."""
+    def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted | None]:
+        """All values; the text of a warning, or an empty text; and the counts, None if there are samples."""
         return self.of(state), "", (state.counts, state.carried)
 
 
@@ -200,14 +202,51 @@ class ConfusionValues(Values):
 
     def of(self, state: ConfusionState | MarginState) -> dict[str, Array]:
         """All measures of the matrix, as scalar arrays under names for a logger."""
-        metrics = [metric for _, metric in self.metrics]
-        scores = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
-        values = [scores[metric.spec] for metric in metrics]
-        if not _is_complete(state, values):
-            properties = CountProperties.of(state.counts, state.carried)
+        return self._known(state)[0]
+
+    def _known(self, state: ConfusionState | MarginState) -> tuple[dict[str, Array], str, Counted | None]:
+        values, counted = self._scored(state), None
+        if not self._are_complete(values, state.counts):
+            counted = state.counts, state.carried
+            properties = CountProperties.of(*counted)
             pairs = zip(values, self.are_counts, strict=True)
             values = [self.undefined.filled(value, properties, is_count=is_count) for value, is_count in pairs]
-        return self._named(values)
+        return self._named(values), "", counted
+
+    def _scored(self, state: ConfusionState | MarginState) -> list[Array]:
+        """The values of all measures, some undefined."""
+        counts, zero_division = state.counts, self.undefined.zero_division
+        if type(counts) is not np.ndarray or self._functions is None:
+            metrics = [metric for _, metric in self.metrics]
+            scores = state.score(metrics, zero_division=zero_division, invalid="nan")
+            return [scores[metric.spec] for metric in metrics]
+        # ``score`` checks its arguments, which takes longer than most measures.
+        if self.keeps_cells:
+            return score_blocks(counts, self._functions, zero_division, 1)[0]
+        return scores_on_host(counts, self._functions, zero_division, are_valid=NUMPY.is_integer(counts))
+
+    @functools.cached_property
+    def _functions(self) -> list[TableFunction] | None:
+        """The functions of a table; None if a metric has traced arrays, which NumPy cannot read."""
+        metrics = [metric for _, metric in self.metrics]
+        return None if any(metric.is_traced for metric in metrics) else [metric.bind() for metric in metrics]
+
+    @functools.cached_property
+    def _are_classwise(self) -> tuple[bool, ...]:
+        """Whether each measure has a value for each class."""
+        return tuple(metric.is_classwise for _, metric in self.metrics)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, as functions cannot be pickled."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def _are_complete(self, values: Sequence[Array], counts: Array) -> bool:
+        """Whether there are samples and no value is undefined, as far as this can be read without synchronization."""
+        view = _host_view(counts)
+        if view is None or any(map(_has_nan, values)):
+            return False
+        # Without samples, all measures that are no counts are undefined.
+        return (math.isnan(self.undefined.zero_division) and not all(self.are_counts)) or _are_some(view)
 
     def _samples(self, state: ConfusionState | MarginState) -> float | None:
         host_values = on_host(state.counts, state.carried)
@@ -218,9 +257,10 @@ class ConfusionValues(Values):
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         known: tuple[str, ...] | None = self.__dict__.get("_names")
         if known is not None and not is_compiling():
-            pairs = zip(values, self.metrics, strict=True)
-            parts = [by_class(value) if metric.is_classwise else [value] for value, (_, metric) in pairs]
-            return dict(zip(known, itertools.chain(*parts), strict=True))
+            if any(self._are_classwise):
+                pairs = zip(values, self._are_classwise, strict=True)
+                values = [part for value, is_each in pairs for part in (by_class(value) if is_each else (value,))]
+            return dict(zip(known, values, strict=True))
         metrics = dict(self.metrics)
         keys = map(named, metrics, self.titles, metrics.values())
         result = scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
@@ -241,13 +281,21 @@ def on_host(counts: Array, carried: Array | None = None) -> NumPyArray | None:
     return whole
 
 
-def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -> bool:
-    """Whether there are samples and no value is undefined, as far as this can be read without synchronization."""
-    backend, (counts,) = as_arrays(counts=state.counts)
-    view = backend.host_view(counts)
-    if view is None or not _are_some(view):
-        return False
-    return not any(np.any(np.isnan(backend.to_numpy(value))) for value in values)
+def _host_view(x: Array) -> Any:
+    """The numbers in the memory of the host; None if they cannot be read without synchronization."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x
+    backend, (x,) = as_arrays(x=x)
+    return backend.host_view(x)
+
+
+def _has_nan(value: Array) -> bool:
+    """Whether a value, or the value of a class, is NaN."""
+    view = _host_view(value)
+    if view is None:
+        return True
+    differs = view != view  # noqa: PLR0124 (isnan takes twice as long)
+    return bool(differs.any() if view.ndim else differs)
 
 
 def _are_some(counts: Array) -> bool:

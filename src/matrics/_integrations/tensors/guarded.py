@@ -10,6 +10,7 @@ of margins has three counts for each class, and a count for dropped samples.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from matrics._integrations.running.samples import kept_samples, of_samples
 from matrics._integrations.tensors.checkpoints import check_counts
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
+from matrics.typing import NumPyArray
 
 # For larger batches the threads of PyTorch are faster, despite their overhead.
 FEW_SAMPLES = 2**12
@@ -273,9 +275,11 @@ class GuardedCells(GuardedCounts):
 
     def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
-        grid = counts.reshape(self.side, self.side)  # not a difference of sums, which a NaN weight would make NaN
-        border = [grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]
-        return (np.concatenate(border) if isinstance(counts, np.ndarray) else torch.cat(border)).sum()
+        # Not a difference of sums, which a NaN weight would make NaN.
+        if isinstance(counts, np.ndarray):
+            return np.add.reduce(counts.take(_border(self.side)))
+        grid = counts.reshape(self.side, self.side)
+        return torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]).sum()
 
     def view(self, counts: Array) -> ConfusionState:
         """See ``GuardedCounts``."""
@@ -334,6 +338,13 @@ class GuardedMargins(GuardedCounts):
         """A description of the count at a position of the flat tensor."""
         kind, label = divmod(position[0] % self.length, self.num_classes)
         return f"among the {KINDS[kind]} of class {label}" if kind < len(KINDS) else "among the dropped samples"
+
+
+@functools.lru_cache(maxsize=8)
+def _border(side: int) -> NumPyArray:
+    """The places of the border in a flat grid."""
+    places = np.arange(side * side).reshape(side, side)
+    return np.concatenate([places[0], places[-1], places[1:-1, 0], places[1:-1, -1]])
 
 
 def _nothing_carried(counts: Array) -> Array:
