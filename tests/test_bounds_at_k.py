@@ -200,8 +200,8 @@ def test_an_empty_batch_has_empty_values(average: Any) -> None:
         state = ScoreState.zeros(num_classes=num_classes, batch_shape=(0,))
         state = state.update(np.zeros((0, 5), int), np.zeros((0, 5) if num_classes is None else (0, 5, 3)))
         options = {"average": average}
-        found = [state.roc_auc(**options), state.average_precision(**options), state.precision_at_k(3, **options)]
-        assert {part.shape for bounded in found for part in bounded} == {shape}
+        results = [state.roc_auc(**options), state.average_precision(**options), state.precision_at_k(3, **options)]
+        assert {part.shape for bounded in results for part in bounded} == {shape}
 
 
 @pytest.mark.exhaustive

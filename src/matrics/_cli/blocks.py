@@ -160,7 +160,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """The number of matrices that are done, with a share of those that the main thread computes."""
+        """The number of matrices that are done, with a share of the current piece."""
         start, stop = self.totals.current
         self.most = max(self.most, self.totals.matrices, start + int((share_done() or 0.0) * (stop - start)))
         return self.most
