@@ -50,19 +50,26 @@ NEEDS = {
     "src/matrics/_plot": ["matplotlib"],
     "src/matrics/_reporting": ["jinja2", "matplotlib", "scipy"],
 }
-collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
+FOLDER = Path(__file__).parent
+IGNORED = {FOLDER / path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))}
 # Modules that tests import have no examples, and importing them for nothing takes seconds.
-collect_ignore += [str(path) for path in Path(__file__).parent.glob("tests/*.py") if not path.name.startswith("test_")]
+IGNORED |= {path for path in FOLDER.glob("tests/*.py") if not path.name.startswith("test_")}
 
 # A module without examples need not be imported. tests/test_adapter_examples.py runs the examples of the package, all
 # names of which pytest would read, and those of PyTorch and JAX, as only the process that runs them should import both.
-FOLDER = Path(__file__).parent / "src/matrics"
 APART = ("flax/metrics.py", "torch/metrics.py", "torchmetrics/metrics.py", "transformers.py")
-collect_ignore += [str(FOLDER / "__init__.py"), *(str(FOLDER / "_integrations" / name) for name in APART)]
-collect_ignore += [str(path) for path in FOLDER.glob("**/*.py") if ">>>" not in path.read_text("utf-8")]
+PACKAGE = FOLDER / "src/matrics"
+IGNORED |= {PACKAGE / "__init__.py", *(PACKAGE / "_integrations" / name for name in APART)}
+IGNORED |= {path for path in PACKAGE.glob("**/*.py") if ">>>" not in path.read_text("utf-8")}
 
 # They run where the pages are built, and have no examples.
-collect_ignore_glob = ["docs/*.py"]
+IGNORED |= {*FOLDER.glob("docs/**/*.py")}
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Ignore these files without pytest's ``collect_ignore``, which makes a path of each entry for every file."""
+    return True if collection_path in IGNORED else None
+
 
 PROCESSES = 2
 

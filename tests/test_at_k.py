@@ -255,3 +255,31 @@ def test_scorers_of_scikit_learn() -> None:
 def test_bad_specs_raise(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ranking.interval([0, 1, 1], [0.1, 0.2, 0.3], spec)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_k_is_at_most_the_number_of_samples(name: str) -> None:
+    """Also in limits, comparisons and gates; pooled scores of three classes are three times as many."""
+    y_true, y_score = np.arange(30) % 3, RANDOM.random((30, 3))
+    is_class, spec = y_true == 1, f"{name}(k=31)"
+    with pytest.raises(ValueError, match="k: expected at most the number of samples, 30, got 31"):
+        getattr(ranking, name)(y_true, y_score, 31)
+    got = rf"expected k of at most the number of samples, 30, got {name}\(k=31\)"
+    calls: list[Any] = [
+        lambda: ranking.interval(y_true, y_score, f"roc_auc,{spec}"),
+        lambda: ranking.compare(is_class, y_score.T, spec, rng=0),
+        lambda: matrics.gate(is_class, f"{spec} >= 0.1", y_score=y_score[:, 1]),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=got):
+            call()
+    groups = ["a"] * 20 + ["b"] * 10
+    with pytest.raises(ValueError, match=r"requirements: expected k of at most .* of group 'b', 10, got"):
+        matrics.gate(is_class, f"{name}(k=20) >= 0.1", y_score=y_score[:, 1], groups=groups)
+    matrics.gate(is_class, f"{name}(k=30) >= 0.1", y_score=y_score[:, 1])
+    with pytest.raises(ValueError, match="k: expected at most the number of pooled scores, 90, got 91"):
+        getattr(ranking, name)(y_true, y_score, 91, average="micro")
+    state = matrics.ScoreState.zeros(num_classes=3, bits=16).update(y_true, y_score)
+    for k in (30, 31, 90):
+        of_state = getattr(state, name)(k, average="micro").value
+        assert getattr(ranking, name)(y_true, y_score, k, average="micro") == pytest.approx(of_state, rel=1e-3)

@@ -194,6 +194,16 @@ def test_refused() -> None:
         state.score("recall_at_k(k=3):macro")
 
 
+@pytest.mark.parametrize("average", ["auto", "macro", "weighted", "micro", None])
+def test_an_empty_batch_has_empty_values(average: Any) -> None:
+    for num_classes, shape in ((None, (0,)), (3, (0, 3) if average is None else (0,))):
+        state = ScoreState.zeros(num_classes=num_classes, batch_shape=(0,))
+        state = state.update(np.zeros((0, 5), int), np.zeros((0, 5) if num_classes is None else (0, 5, 3)))
+        options = {"average": average}
+        found = [state.roc_auc(**options), state.average_precision(**options), state.precision_at_k(3, **options)]
+        assert {part.shape for bounded in found for part in bounded} == {shape}
+
+
 @pytest.mark.exhaustive
 def test_bounds_hold_on_random_data() -> None:
     """Scores of any scale, with ties, in few and in many buckets."""

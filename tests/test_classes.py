@@ -468,6 +468,7 @@ def test_a_function_is_no_metric() -> None:
 LABELS = st.text(max_size=8) | st.integers() | st.booleans() | st.text("'\"[](),:= ab\t", max_size=6)
 
 
+@pytest.mark.exhaustive
 @given(st.sampled_from(sorted(matrics.list_metrics("all"))), st.lists(LABELS, max_size=3, unique_by=str), st.data())
 def test_the_text_of_a_metric_is_read_as_that_metric(name: str, labels: list[Any], data: st.DataObject) -> None:
     metric = matrics.get_metric(name)

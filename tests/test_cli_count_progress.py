@@ -22,6 +22,7 @@ from matrics._files import rows as batches  # noqa: E402
 from matrics._files import text  # noqa: E402
 from matrics._files.counts import Counts  # noqa: E402
 from matrics._files.notices import Stopped  # noqa: E402
+from matrics._progress import bar  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 ROWS, BATCH = 2400, 100
@@ -186,8 +187,8 @@ def test_a_bar_is_on_a_terminal_alone(command, monkeypatch):
         add(self, batch)
 
     monkeypatch.setattr(Counts, "add", add_slowly)
-    monkeypatch.setattr(progress, "SHOW_AFTER", 0.0)
-    monkeypatch.setattr(progress, "REFRESH", 0.001)
+    monkeypatch.setattr(bar, "SHOW_AFTER", 0.0)
+    monkeypatch.setattr(bar, "REFRESH", 0.001)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -202,7 +203,7 @@ def test_words_of_counting():
 
     made = blocks.RowProgress(Rows())
     made.rows, made.read = 3_000_000, 1_000_000.0
-    made.begin = progress.time.monotonic() - 10
+    made.begin = bar.time.monotonic() - 10
     words = made.words()
     assert words.startswith("3,000,000 rows counted, ")
     assert words.endswith(" rows/s, 0 MB/s, 30 s left")

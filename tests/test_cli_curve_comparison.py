@@ -92,9 +92,14 @@ def test_measures_at_k(command: Any) -> None:
         for name in metrics:
             assert row[name] == pytest.approx(limits[name].estimate)
             assert row[f"{name}/low"] == pytest.approx(limits[name].low, abs=0.02)  # samples in another order
+            assert row[f"{name}/status"] == matrics.IntervalStatus(int(limits[name].status)).name.lower()
     assert made["seed"] == 0
     areas = command(*ASKED, "--by", "model", "--metrics", metrics[0], "--table", "areas", "--format", "csv")[1]
-    assert areas.splitlines()[0].endswith(",precision_at_k(k=200),precision_at_k(k=200)/low,precision_at_k(k=200)/high")
+    assert areas.splitlines()[0].endswith(
+        ",precision_at_k(k=200),precision_at_k(k=200)/low,precision_at_k(k=200)/high,precision_at_k(k=200)/status"
+    )
+    message = "--metrics: expected k of at most the number of samples, 569, got precision_at_k(k=570) for extra_trees"
+    assert message in command(*ASKED, "--by", "model", "--metrics", "precision_at_k(k=570)")[2]
     paired = json.loads(
         command(*ASKED, "--by", "model", "--paired-on", "sample", "--metrics", ",".join(metrics), "--format", "json")[1]
     )

@@ -350,6 +350,22 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         ),
         (["bad.npy", "--require", PASS], "it has the cell -1"),
         (["-", "--baseline", "-", "--metrics", "mcc"], "got standard input for both"),
+        (
+            ["s.csv", "--scores", "p", *BASE, "--require", "auroc >= 0.5"],
+            r"--baseline: .* --scores \(matrics compare FILE --scores OLD,NEW compares models by columns of scores",
+        ),
+        (
+            ["new.csv", "--require", PASS, "--lower-is-positive"],
+            "^--lower-is-positive: expected --scores COLUMN with it$",
+        ),
+        (
+            ["s.csv", "--scores", "p", "--require", "precision_at_k(k=41) >= 0.5"],
+            r"^--require: expected k of at most the number of samples, 40, got precision_at_k\(k=41\)$",
+        ),
+        (
+            ["s.csv", "--scores", "p", "--require", "recall_at_k(k=11) >= 0.5", "--by", "g"],
+            r"^--require: expected k of at most the number of samples of group 'b', 10, got recall_at_k\(k=11\)$",
+        ),
         (["new.csv", "--requires", PASS], "No such option"),
     ],
 )
@@ -361,6 +377,8 @@ def test_wrong_inputs_are_one_line_and_exit_code_2(
     write("twice.csv", ["ok", "ok"], ["ok", "fraud"], ["t1", "t1"])
     write("apart.csv", ["ok", "ok"], ["ok", "fraud"], ["x", "y"])
     write("truth.csv", ["ok", "ok"], ["ok", "fraud"], ["t1", "t2"])
+    rows = [f"{k % 2},{k / 40},{'b' if k < 10 else 'a'}" for k in range(40)]
+    Path("s.csv").write_text("\n".join(["y_true,p,g", *rows]) + "\n")
     for name, cm in (("stack", [np.eye(2)] * 2), ("cm", np.eye(2)), ("three", np.eye(3)), ("bad", [[1, -1], [0, 1]])):
         np.save(f"{name}.npy", cm)
     assert re.search(message, refused(command, "gate", *arguments))

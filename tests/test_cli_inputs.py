@@ -254,6 +254,8 @@ def test_options_beside_counts(command):
         ("score", "x.parquet", "--cells", "w", "--rows", "x"): "--rows: expected true or pred",
     }.items():
         assert refused(command, *arguments).startswith(expected)
+    expected = "--lower-is-positive: expected --scores with it"
+    assert refused(command, "score", "x.parquet", "--lower-is-positive") == expected  # a flag has no value
 
 
 # Cells as columns ---------------------------------------------------------------------------------------------------

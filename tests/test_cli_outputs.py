@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics._progress import steps
 
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
@@ -14,6 +15,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 in_order = pytest.importorskip("matrics._cli.blocks").in_order
 blocks = pytest.importorskip("matrics._cli.blocks")
 progress = pytest.importorskip("matrics._cli.progress")
+bar = pytest.importorskip("matrics._progress.bar")
 runs = pytest.importorskip("matrics._cli.run")
 Totals = pytest.importorskip("matrics._cli.blocks").Totals
 writers = pytest.importorskip("matrics._files.outputs.writers")
@@ -248,16 +250,20 @@ def test_all_are_left_out_of_a_file(command, tmp_path):
 def test_words_of_progress():
     totals = Totals(matrices=60_000_000, undefined=1200, invalid=3)
     made = blocks.Progress(100_000_000, 72, totals, begin=0)
-    made.begin = progress.time.monotonic() - 10
+    made.begin = bar.time.monotonic() - 10
     assert made.percent == 60
     assert re.sub(r"\b(5\.99|6)\b", "6", made.words()) == (
         "60,000,000 of 100,000,000 matrices, 6 M matrices/s, 432 MB/s, 7 s left, 1,200 undefined, 3 invalid"
     )
-    assert progress.time_text(59.6) == "1 min 0 s"
-    assert progress.time_text(7322) == "2 h 2 min"
+    assert bar.time_text(59.6) == "1 min 0 s"
+    assert bar.time_text(7322) == "2 h 2 min"
     assert [blocks._short(rate) for rate in (5, 1234, 2.5e9)] == ["5", "1.23 k", "2.5 G"]
+    totals.current = (60_000_000, 80_000_000)
+    for _ in steps("abcd"):
+        assert made.percent in {60, 65, 70, 75}
+    assert made.percent == 75  # and not back to 60
     nothing = blocks.Progress(5, 0, Totals())
-    nothing.begin = progress.time.monotonic()
+    nothing.begin = bar.time.monotonic()
     assert nothing.words() == "0 of 5 matrices, 0 matrices/s"
 
 
@@ -275,7 +281,7 @@ def test_lines_of_progress_are_there_on_request(command, monkeypatch):
 
 @pytest.mark.usefixtures("stack")
 def test_a_bar_is_on_a_terminal_alone(command, monkeypatch):
-    monkeypatch.setattr(progress, "SHOW_AFTER", 0.0)
+    monkeypatch.setattr(bar, "SHOW_AFTER", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("FORCE_COLOR", "1")

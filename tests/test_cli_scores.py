@@ -1,5 +1,6 @@
 """matrics curve and threshold, and scores and sets of labels in matrics score, with scikit-learn as referee."""
 
+import csv
 import json
 import math
 import re
@@ -32,14 +33,17 @@ def cancer():
     return {name: ((true == "malignant")[model == name].astype(int), scores[model == name]) for name in MODELS}
 
 
+SIGNS = "¹²³⁴⁵⁶⁷⁸⁹"
+
+
 def rows(out):
-    """The tables of a screen: the cells of every line with a number in it, by the title above."""
+    """The tables of a screen: the cells of every line with a number in it, by the title above, without signs."""
     found, title = {}, ""
     for line in out.splitlines():
         if re.fullmatch(r"\w+", line):
             title = line
-        elif re.search(r"\d", line) and not line.startswith(("*", "threshold", " ", str(CANCER))):
-            found.setdefault(title, []).append(line.split())
+        elif re.search(r"\d", line) and not line.startswith(("*", "threshold", " ", str(CANCER), *SIGNS)):
+            found.setdefault(title, []).append([cell.rstrip(SIGNS) for cell in line.split()])
     return found
 
 
@@ -168,14 +172,46 @@ def test_a_file_of_one_class_is_counted_as_what_it_is(command, tmp_path):
 def test_many_curves_are_a_line_each(command):
     _, out, _ = command("curve", CANCER, *OF_SCORES, "--by", "model,texture")
     assert out.count("naive_bayes ") == 6  # in two blocks
-    assert out.endswith("thresholds of more than 8 curves: --output writes all\n")
+    lines = [line for line in out.splitlines() if line]
+    assert lines[-3] == "sorted by roc_auc, best first; thresholds of more than 8 curves: --output writes all"
+    assert [line[0] for line in lines[-2:]] == ["¹", "⁵"]
+    assert lines[-1].endswith(f"({out.count('∞⁵')} of 48)")  # 12 curves with four measures each
+
+
+def test_status_of_limits(command, tmp_path):
+    """A sign after limits of few samples, and after an infinite loss, which is defined; codes in CSV, words in JSON."""
+    scores = np.random.default_rng(0).random(100)
+    write(
+        tmp_path / "s",
+        {"y_true": [0, 1] * 100, "score": [*np.stack([scores, scores**0.5], axis=1).ravel()[:-2], 1, 0.9]},
+    )
+    out = command("curve", "s.csv", "--scores", "score", "--table", "areas")[1]
+    assert re.search(r"roc_auc +0\.\d+ \[.*\] ?\n", out)
+    assert re.search(r"log_loss +∞⁵\n", out)
+    assert "⁵ the method finds no variation, as without any errors or at the end of a range" in out
+    assert "(1 of 4)" in out
+    assert "undefined" not in out
+    made = json.loads(command("curve", "s.csv", "--scores", "score", "--format", "json")[1])
+    (curve,) = made["curves"]
+    assert [curve[f"{name}/status"] for name in ("roc_auc", "log_loss", "brier_score")] == ["ok", "no_variation", "ok"]
+    assert set(made["statuses"]) == {"ok", "no_variation"}
+    nulls = {null["column"]: (null["value"], null["status"]) for null in made["nulls"] if null["table"] == "curves"}
+    assert nulls["log_loss"] == ("inf", "the value is infinite")
+    write(tmp_path / "s", {"y_true": [0, 1] * 5, "score": [0.2, 0.8] * 3 + [0.6, 0.9, 0.7, 0.1]})
+    code, out, _ = command("curve", "s.csv", "--scores", "score", "--table", "areas", "--format", "csv")
+    (row,) = csv.DictReader(out.splitlines())
+    assert (code, row["roc_auc/status"], row["log_loss/status"]) == (0, "1", "1")
+    for name in ("o.parquet", "o.md"):
+        assert command("curve", "s.csv", "--scores", "score", "--table", "areas", "--output", name)[0] == 0
+    assert pq.read_table(tmp_path / "o.parquet")["roc_auc/status"].to_pylist() == [1]
+    assert "few samples: below 20 of a class" in (tmp_path / "o.md").read_text()
 
 
 def test_a_group_of_one_class(command, tmp_path):
     write(tmp_path / "s", {"g": list("aabb"), "y_true": [0, 1, 0, 0], "score": [0.1, 0.9, 0.2, 0.7]})
     _, out, err = command("curve", "s.csv", "--scores", "score", "--by", "g", "--metrics", "recall,specificity")
     assert err == ""
-    assert re.search(r"^b +2 +0 +– +–", out, re.MULTILINE)
+    assert re.search(r"^b +2 +0 +–⁶ +–⁶", out, re.MULTILINE)
     assert rows(out)["b"] == [["inf", "–", "1.000*"], ["0.7", "–", "0.500"], ["0.2", "–", "0.000"]]
     write(tmp_path / "s", {"y_true": [0] * 50 + [1], "g": ["a"] * 50 + ["b"], "score": np.arange(51) / 50})
     _, out, _ = command("curve", "s.csv", "--scores", "score", "--by", "g", "--metrics", "specificity")

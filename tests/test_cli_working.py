@@ -1,6 +1,8 @@
 """Commands whose work has no count show on a terminal that they work, and for how long."""
 
+import contextlib
 import re
+import threading
 import time
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 pytest.importorskip("typer")
 
 from matrics._cli import progress
+from matrics._progress import bar
 
 RUNS = {
     "threshold": ("threshold", "x.csv", "--scores", "y_score", "--metric", "f1", "--num", "20"),
@@ -30,18 +33,20 @@ def _file(tmp_path):
 
 def wait_for_the_bar(monkeypatch):
     """Draw it at once, and begin to work when it is there."""
-    start = progress._Watch.__init__
 
-    def started(self, *given):
-        start(self, *given)
-        time.sleep(0.3)
+    @contextlib.contextmanager
+    def started(show):
+        with bar.watched(show):
+            time.sleep(0.3)
+            yield
 
-    monkeypatch.setattr(progress, "SHOW_AFTER", 0.0)
-    monkeypatch.setattr(progress, "REFRESH", 0.001)
-    monkeypatch.setattr(progress._Watch, "__init__", started)
+    monkeypatch.setattr(bar, "SHOW_AFTER", 0.0)
+    monkeypatch.setattr(bar, "REFRESH", 0.001)
+    monkeypatch.setattr(progress, "watched", started)
 
 
 @pytest.mark.usefixtures("_file")
+@pytest.mark.exhaustive(name=["certificate"])
 @pytest.mark.parametrize("name", RUNS)
 def test_a_bar_on_a_terminal_changes_no_output(command, monkeypatch, name):
     code, out, err = command(*RUNS[name])
@@ -53,7 +58,7 @@ def test_a_bar_on_a_terminal_changes_no_output(command, monkeypatch, name):
     shown = command(*RUNS[name])
     assert shown[0] == 0
     assert re.search(rf"{name}: \d+ s", shown[2])
-    assert not progress._working
+    assert bar.THREAD not in [thread.name for thread in threading.enumerate()]
     assert out.split()[0] in shown[1]
 
 
@@ -80,4 +85,4 @@ def test_an_error_ends_the_bar(command, monkeypatch):
     code, _, err = command(*[part.replace("x.csv", "none.csv") for part in RUNS["threshold"]])
     assert code == 2
     assert "none.csv" in err
-    assert not progress._working
+    assert bar.THREAD not in [thread.name for thread in threading.enumerate()]

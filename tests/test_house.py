@@ -52,7 +52,8 @@ PUBLIC = {*matrics._MODULES, *matrics._ADAPTERS} - {"testing", "typing"}
 
 # From below, as the table in CONTRIBUTING.md has them. A file imports from its own folder and from lower floors only.
 LAYERS = [
-    ("_errors", "_extras", "_memory_limits", "_progress", "_quoting", "typing", "_wording"),
+    ("_errors", "_extras", "_memory_limits", "_quoting", "typing", "_wording"),
+    ("_progress",),
     ("_arrays",),
     ("_engine",),
     ("_stacks", "_catalogue"),

@@ -59,7 +59,7 @@ def many_measures() -> Any:
 REPORTS = {"scores": scores_of_two_classes, "measures": many_measures, "digits": models_of_ten_classes}
 
 
-LONG = pytest.mark.exhaustive(printed=["digits"])
+LONG = pytest.mark.exhaustive(printed=["digits", "scores"])
 
 
 class Column(NamedTuple):

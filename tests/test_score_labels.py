@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import pickle
 import warnings
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from lazily import LazyModule
 
 import matrics
 from matrics._catalogue.naming import title_of
@@ -40,11 +42,8 @@ def kinds() -> dict[str, Any]:
         "small": lambda codes: codes.astype(np.uint8),
     }
     for library in ("pandas", "polars", "pyarrow", "torch"):
-        try:
-            module = __import__(library)
-        except ImportError:
-            continue
-        found |= {f"{library} {name}": make for name, make in of_library(library, module).items()}
+        if importlib.util.find_spec(library) is not None:
+            found |= {f"{library} {name}": make for name, make in of_library(library, LazyModule(library)).items()}
     return found
 
 
@@ -65,7 +64,7 @@ def of_library(name: str, module: Any) -> dict[str, Any]:
         }
     if name == "pyarrow":
         return {"text": lambda codes: module.array(NAMES[codes].tolist())}
-    return {"": module.as_tensor}
+    return {"": lambda codes: module.as_tensor(codes)}  # noqa: PLW0108  # PyTorch is imported by the test
 
 
 KINDS = kinds()

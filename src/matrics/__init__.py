@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from matrics._counting.build import confusion_matrix, soft_confusion_matrix
     from matrics._gates.gate import gate
     from matrics._multilabel.state import MultilabelState
+    from matrics._progress.bar import progress
     from matrics._ranking.state import ScoreState
     from matrics._reporting.report import report
     from matrics._scoring.streaming import score_blocks
@@ -98,6 +99,7 @@ _LATER = {
     "describe": "matrics._catalogue.description",
     "gate": "matrics._gates.gate",
     "interval": "matrics._uncertainty.interval",
+    "progress": "matrics._progress.bar",
     "report": "matrics._reporting.report",
     "score_blocks": "matrics._scoring.streaming",
     "score_labels": "matrics._tables.label_scores",
@@ -170,6 +172,7 @@ __all__ = [
     "plot",
     "precision",
     "probabilities",
+    "progress",
     "ranking",
     "raters",
     "recall",

@@ -103,6 +103,8 @@ def _end(app: Any) -> int:
         code = stop.code
         if str(stop):
             notices.say(str(stop))
+        if code == notices.BROKEN_PIPE:
+            _close_output()
     except BrokenPipeError:  # the reader of the output has closed it, as in ``matrics metrics | head``
         code = notices.BROKEN_PIPE
         _close_output()

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import matrics
 from matrics._cli.progress import working
+from matrics._files.notices import BROKEN_PIPE, Stopped
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -141,7 +142,10 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
             for name, group in groups.items()
         }
         with contextlib.nullcontext() if command.__name__ in COUNTING else working(command.__name__):
-            command(**values, **made)
+            try:
+                command(**values, **made)
+            except BrokenPipeError as error:
+                raise Stopped(BROKEN_PIPE) from error  # click would end with 1, which means "fail" for a gate
 
     call.__doc__, call.__annotations__ = command.__doc__, {option.name: option.annotation for option in parameters}
     call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from matrics._cli.progress import shown, time_text
+from matrics._cli.progress import shown
+from matrics._progress import share_done
+from matrics._progress.bar import time_text
 from matrics._wording import counted
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class Totals:
     invalid: int = 0
     first_invalid: list[int] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
+    current: tuple[int, int] = (0, 0)  # the matrices that the main thread computes
 
     def add(self, block: BlockResult) -> None:
         """Add the results of the next block."""
@@ -136,10 +139,11 @@ class Progress:
     bytes_each: float  # the bytes of a matrix in the input; 0 if matrices were counted before
     totals: Totals
     begin: float = field(default_factory=time.monotonic)
+    most: int = 0  # of matrices that were shown as done: a piece may run several loops in sequence
 
     def words(self) -> str:
         """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
-        done, seconds = self.totals.matrices, time.monotonic() - self.begin
+        done, seconds = self.done, time.monotonic() - self.begin
         rate = done / seconds if seconds > 0 else 0.0
         parts = [f"{done:,} of {counted(self.total, 'matrix')}", f"{_short(rate)} matrices/s"]
         if self.bytes_each:
@@ -152,7 +156,14 @@ class Progress:
     @property
     def percent(self) -> int | None:
         """The share that is done, rounded down."""
-        return 100 * self.totals.matrices // max(1, self.total)
+        return 100 * self.done // max(1, self.total)
+
+    @property
+    def done(self) -> int:
+        """The number of matrices that are done, with a share of those that the main thread computes."""
+        start, stop = self.totals.current
+        self.most = max(self.most, self.totals.matrices, start + int((share_done() or 0.0) * (stop - start)))
+        return self.most
 
 
 class RowsToCount(Protocol):

@@ -226,9 +226,15 @@ class CurveRun(ScoredRun):
         true, scores = self.source.curve(position)
         facts: dict[str, float] = {"samples": len(true), "positives": int(true.sum())}
         options: dict[str, Any] = {"level": self.level, "rng": self.seed}
-        for name, limits in matrics.ranking.interval(true, scores, self.names_of_scores, **options).items():
+        try:
+            limits_of_measures = matrics.ranking.interval(true, scores, self.names_of_scores, **options)
+        except ArgumentError as error:
+            where = f" for {self.name(position)}" if self.source.keys else ""
+            raise ArgumentError(error.argument, error.text + where) from error
+        for name, limits in limits_of_measures.items():
             parts = {name: limits.estimate, f"{name}/low": limits.low, f"{name}/high": limits.high}
             facts |= {key: float(value) for key, value in parts.items()}
+            facts[f"{name}/status"] = int(limits.status)
         return facts
 
 
@@ -334,7 +340,11 @@ def _of_scores(run: CurveRun) -> Rows:
     why = "samples of both classes are needed"
     rows = {name: column([of_curve[name] for of_curve in facts], undefined=why) for name in facts[0]}
     for name, measure in read_measures(run.names_of_scores, are_probabilities=run.are_probabilities).items():
-        rows[name] = replace(rows[name], measured=Measured(name, "", measure.higher_is_better))
+        status, measured = f"{name}/status", Measured(name, "", measure.higher_is_better)
+        rows |= {
+            name: replace(rows[name], status=status, measured=measured),
+            status: replace(rows[status], is_status=True),
+        }
     return keys_of(run.source.columns(0, run.source.count)) | rows
 
 

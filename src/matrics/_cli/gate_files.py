@@ -80,7 +80,9 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
 def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """The scores of a file, and the labels where requirements are on labels: by a threshold, or of a column."""
     baseline = None if chosen.baseline is None else str(chosen.baseline)
-    refuse("no such option with --scores", {"baseline": baseline, "judge": chosen.judge and chosen.judge.judge})
+    advice = "matrics compare FILE --scores OLD,NEW compares models by columns of scores for the same samples"
+    refuse(f"no such option with --scores ({advice})", {"baseline": baseline})
+    refuse("no such option with --scores", {"judge": chosen.judge and chosen.judge.judge})
     of_labels, of_scores = (has_measures(requirements, of_scores=side) for side in (False, True))
     if not of_scores and request.threshold is None:
         raise ArgumentError(

@@ -226,7 +226,8 @@ def refuse(expected: str, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if value not in (None, "", (), []):
             text = ",".join(value) if isinstance(value, (list, tuple)) else value
-            raise ArgumentError(option, f"expected {expected}, got {quoted(text)}")
+            got = "" if value is True else f", got {quoted(text)}"  # a flag has no value
+            raise ArgumentError(option, f"expected {expected}{got}")
 
 
 class Reading(NamedTuple):

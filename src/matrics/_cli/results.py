@@ -105,7 +105,8 @@ class Result:
     @property
     def signs(self) -> Counter[int]:
         """How often each status occurs in the tables for people, where it is a sign after the value."""
-        return self.totals or _counts_of_statuses([view.rows for view in self.views] or [self.rows])
+        tables = [view.rows for view in self.views] or [self.rows, *self.tables.values()]
+        return self.totals or _counts_of_statuses(tables)
 
 
 def _counts_of_statuses(tables: Iterable[Rows]) -> Counter[int]:

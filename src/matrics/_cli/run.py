@@ -193,7 +193,12 @@ class Run:
 
     def results(self) -> Generator[BlockResult]:
         """Yield the results of every piece in order."""
-        return in_order(self.find, self.read(), self.threads)
+        return in_order(self.find if self.threads > 1 else self._find_here, self.read(), self.threads)
+
+    def _find_here(self, piece: Piece) -> BlockResult:
+        """Compute the results of a piece in the main thread, whose progress is shown."""
+        self.totals.current = piece.start, piece.stop
+        return self.find(piece)
 
     def blocks(self) -> Generator[BlockResult]:
         """The same for every block."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from matrics._cli.progress import end_working
 from matrics._cli.results import STATUSES, UNDEFINED, Cells, Column, Layout, Result, Rows, layouts
 from matrics._cli.screen import show, show_notes, show_statuses, show_tables, sign_of
 from matrics._errors import ArgumentError
+from matrics._files.notices import BROKEN_PIPE, Stopped
 from matrics._files.outputs.destination import free_file
 from matrics._files.outputs.texts import csv_text, json_text
 from matrics._files.outputs.whole import write_whole
@@ -274,10 +275,17 @@ class Delivery:
             write_whole(self.output, writers[self.format](computed).encode())
 
 
+class _Console(Console):
+    """A console without rich's exit code for a pipe that its reader has closed: 1 means "fail" for a gate."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise Stopped(BROKEN_PIPE)
+
+
 def open_console() -> Console:
     """A console on standard output, for a command that prints now."""
     end_working()
-    return Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else SCREEN_WIDTH)
 
 
 def read_delivery(

@@ -29,12 +29,18 @@ class Table(Margins):
 
     def share(self, x: Array) -> Array:
         """The share x / total, for x ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
-        return self.ratio(x, self.total if x.ndim == self.total.ndim else self.total[None, ...])
+        total = self.total if x.ndim == self.total.ndim else self.total[None, ...]
+        return self.rate(x, total, self.has_samples)
+
+    @margin
+    def has_samples(self) -> Array:
+        """Whether each matrix has samples: ``[*batch]``, or without axes as in ``is_positive``."""
+        return self.is_positive(self.total)
 
     @margin
     def shares(self) -> Array:
         """The cells divided by the total, in the order of the cells."""
-        return self.ratio(self.cells, self.cellwise(self.total))
+        return self.rate(self.cells, self.cellwise(self.total), self.has_samples)
 
     def scaled(self, x: Array) -> Array:
         """The array x times a power of two, for products whose scale cancels.
@@ -272,12 +278,12 @@ class Table(Margins):
     @margin
     def true_entropy(self) -> Array:
         """The entropy of the sizes of the true classes."""
-        return self.entropy(self.true_share, self.share(self.not_true))
+        return self.entropy(self.true_share, self.not_true)
 
     @margin
     def pred_entropy(self) -> Array:
         """The entropy of the sizes of the predicted classes."""
-        return self.entropy(self.pred_share, self.share(self.not_pred))
+        return self.entropy(self.pred_share, self.not_pred)
 
     @margin
     def class_error_logs(self) -> Array:
@@ -330,9 +336,9 @@ class Table(Margins):
         return self.xp.where(size > rest, near, far)
 
     def entropy(self, shares: Array, rests: Array) -> Array:
-        """The entropy -Σ p ln p over the classes, where each rest is 1 - p."""
+        """The entropy -Σ p ln p over the classes, from their shares and the counts of all other samples."""
         # 0 - x, as -x would be -0.0 for a single class.
-        return 0 - self.sum(shares * self.log_near_one(shares, -rests), axis=0)
+        return 0 - self.sum(shares * self.log_near_one(shares, -self.share(rests)), axis=0)
 
     def undefined(self) -> Array:
         """An undefined value for every matrix, ``[*batch]``, as for a measure of a single class."""

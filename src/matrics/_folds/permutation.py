@@ -17,6 +17,7 @@ from matrics._catalogue.classes import Classes
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import evaluate
 from matrics._folds.results import PermutationTest
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._uncertainty.model_samples import PairedSamples, named_models
@@ -123,7 +124,10 @@ def permutation_test(
         return side * np.asarray(evaluate(stack, [measure.bind()], invalid="nan")[0])
 
     scores = scored(matrices)
-    results = [_of_model(cm, value, scored, num, source.generator) for cm, value in zip(matrices, scores, strict=True)]
+    results = [
+        _of_model(cm, value, scored, num, source.generator)
+        for cm, value in steps(list(zip(matrices, scores, strict=True)))
+    ]
     p_value, mean, deviation, undefined = (np.asarray(part) for part in zip(*results, strict=True))
     fields = [side * scores, p_value, side * mean, deviation, undefined]
     score, p_value, mean, deviation, undefined = (x[0] if is_single else x for x in fields)
@@ -139,7 +143,7 @@ def _shape(y_pred: Any) -> tuple[int, ...]:
 def _of_model(cm: Array, score: float, scored: Any, num: int, rng: np.random.Generator) -> tuple[Any, ...]:
     """The p-value of a matrix, the mean and the deviation of its shuffles, and the number of undefined shuffles."""
     step = max(1, CELLS_AT_ONCE // cm.size)
-    parts = [scored(shuffled(cm, min(step, num - start), rng)) for start in range(0, num, step)]
+    parts = [scored(shuffled(cm, min(step, num - start), rng)) for start in steps(range(0, num, step))]
     values = np.concatenate(parts)
     missing = np.isnan(values)
     least = score - ROUNDING * max(1.0, abs(score)) if math.isfinite(score) else score

@@ -20,6 +20,7 @@ from matrics._judged.needed import labels_needed
 from matrics._plot.confusion import Confusion, most_frequent
 from matrics._progress import steps
 from matrics._quoting import quoted
+from matrics._ranking.inference.measure_estimates import check_k
 from matrics._uncertainty.compare import compare, compare_paired
 from matrics._uncertainty.interval import interval
 from matrics._uncertainty.measure import Measure
@@ -275,6 +276,7 @@ def decide(
     """The result of a gate: the verdict on each requirement in each group, and the most frequent errors."""
     level = check_level(level)
     _refuse_unlabelled(requirements, samples)
+    _refuse_large_k(requirements, samples)
     options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
     rows: list[list[RequirementResult]] = [[] for _ in requirements]
     for place, evidence in enumerate(steps(samples.parts)):
@@ -302,6 +304,20 @@ def decide(
         None if samples.reference is None else samples.names[samples.reference],
         level,
     )
+
+
+def _refuse_large_k(requirements: list[Requirement], samples: Samples) -> None:
+    """Raise for a measure of more samples than there are, in any group."""
+    names = samples.names or ("",)
+    of_scores = {str(each.metric): each.metric for each in requirements if isinstance(each.metric, ScoreMeasure)}
+    for name, evidence in zip(names, samples.parts, strict=True):
+        if evidence.scores is not None:
+            measures = {spec: metric.named for spec, metric in of_scores.items()}
+            where = f" of group {quoted(name)}" if name else ""
+            try:
+                check_k(measures, len(evidence.scores.true), where)
+            except ArgumentError as error:
+                raise ArgumentError("requirements", error.text) from error
 
 
 def _refuse_unlabelled(requirements: list[Requirement], samples: Samples) -> None:

@@ -200,7 +200,7 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
 
 def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
     """The q_j as fractions of the total, and q_j CEN_j in nats."""
-    errors = t.share(t.fn) + t.share(t.fp)
+    errors = t.share(t.class_errors)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
     spread = (0 - t.class_error_logs) + errors * t.log(reach)  # in this order, without errors 0 has no sign
     return reach, t.within(spread, 0, math.inf)

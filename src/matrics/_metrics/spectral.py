@@ -61,21 +61,24 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     if t.n > 3:
         return t.eigenvalues(_symmetric_part(t, safe))
 
-    def cell(i: int, j: int) -> Array:
-        return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
+    def twice(i: int, j: int) -> Array:
+        return t.cell(safe, i, j) + t.cell(safe, j, i)
+
+    diagonal = [t.cell(safe, k, k) for k in range(t.n)]
 
     if t.n == 1:
-        return xp.stack([cell(0, 0)])
+        return xp.stack(diagonal)
     if t.n == 2:
-        return xp.stack(_pair(t, cell(0, 0), cell(1, 1), cell(0, 1)))
-    return xp.stack(_triple(t, (cell(0, 0), cell(1, 1), cell(2, 2)), (cell(0, 1), cell(0, 2), cell(1, 2))))
+        return xp.stack(_pair(t, diagonal[0], diagonal[1], twice(0, 1)))
+    a, b, c = diagonal
+    return xp.stack(_triple(t, (a, b, c), (0.5 * twice(0, 1), 0.5 * twice(0, 2), 0.5 * twice(1, 2))))
 
 
-def _pair(t: Table, a: Array, c: Array, b: Array) -> tuple[Array, Array]:
-    """Ascending eigenvalues of [[a, b], [b, c]], each with the absolute precision of the larger."""
-    middle, half = 0.5 * (a + c), 0.5 * (a - c)
-    reach = t.sqrt(half * half + b * b)
-    return middle - reach, middle + reach
+def _pair(t: Table, a: Array, c: Array, twice: Array) -> tuple[Array, Array]:
+    """Ascending eigenvalues of [[a, b], [b, c]] with twice = 2 b, each with the absolute precision of the larger."""
+    trace, difference = a + c, a - c
+    reach = t.sqrt(difference * difference + twice * twice)
+    return 0.5 * (trace - reach), 0.5 * (trace + reach)
 
 
 Three = tuple[Array, Array, Array]
@@ -105,7 +108,7 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
         return a * x + d * y + e * z, d * x + b * y + f * z, e * x + f * y + c * z
 
     sent_along = sent(*along)
-    low, high = _pair(t, _dot(across, sent(*across)), _dot(along, sent_along), _dot(across, sent_along))
+    low, high = _pair(t, _dot(across, sent(*across)), _dot(along, sent_along), 2 * _dot(across, sent_along))
     # The three sum to 0. As in a Rayleigh quotient, the gradient of the vector does not matter.
     both = low + high
     far = -both
@@ -203,8 +206,10 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
     value = t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1)
     # Of equal eigenvalues it is 1, and has no slope; the sum may miss it by a bit.
-    are_equal = (values[0, ...] == values[-1, ...]) & (values[0, ...] > 0)
-    return t.define(t.xp.where(are_equal, 1, value), present)
+    are_equal = values[0, ...] == values[-1, ...]
+    if not t.nowhere(are_equal):
+        value = t.xp.where(are_equal & (values[0, ...] > 0), 1, value)
+    return t.define(value, present)
 
 
 @overload

@@ -100,6 +100,8 @@ class Histograms:
                 for values in zip(*(part for part, _ in parts), strict=True)
             ]
             is_defined = self._concatenated([part for _, part in parts], is_pooled=is_pooled)
+            if not parts:  # an empty batch
+                measures, is_defined = [is_defined] * 3, is_defined > 0
             if has_classes and average in ("macro", "weighted"):
                 weights = self._total("all_positives") if average == "weighted" else None
                 measures = bounds.average_of(measures, weights, zero_division, is_defined, backend, highest=highest)

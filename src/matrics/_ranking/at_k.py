@@ -9,6 +9,7 @@ from typing import Any, Literal
 from matrics._arrays import Array
 from matrics._arrays.sizes import check_count
 from matrics._engine.safety import Safe
+from matrics._errors import ArgumentError
 from matrics._ranking.averages import Average, check_average, of_rows
 from matrics._ranking.inputs import read
 from matrics._ranking.rows import SampleRows, sums_at_scores
@@ -82,7 +83,8 @@ def precision_at_k(
     Raises
     ------
     TypeError, ValueError
-        As :func:`matrics.ranking.roc_auc`; ``k`` is not a number from 1 to N.
+        As :func:`matrics.ranking.roc_auc`; ``k`` is not a number from 1 to N, or to the number of pooled
+        scores for ``"micro"``.
 
     Examples
     --------
@@ -282,9 +284,12 @@ def _of_highest(  # noqa: PLR0917 (the parameters of the public functions)
 ) -> Any:
     samples = read(y_true, y_score, sample_weight, options.pop("ignore_index"), **options)
     k = check_count(k, "k")
-    number = samples.y_true.shape[-1]
+    method = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
+    number, what = samples.y_true.shape[-1], "samples"
+    if method == "micro" and samples.num_classes is not None:
+        number, what = number * (samples.num_classes - len(samples.left_out)), "pooled scores"
     if k > number:
-        raise ValueError(f"k: expected at most the number of samples, {number:,}, got {k:,}")
+        raise ArgumentError("k", f"expected at most the number of {what}, {number:,}, got {k:,}")
 
     def value(rows: SampleRows, safe: Safe) -> Array:
         backend, xp = rows.backend, rows.backend.xp
@@ -298,5 +303,4 @@ def _of_highest(  # noqa: PLR0917 (the parameters of the public functions)
         }
         return safe.define(chosen / safe.nonzero(divisors[name]), (divisors[name] > 0) & (number[:, -1] >= k))
 
-    method = check_average(average, positive=options["positive"], num_classes=samples.num_classes)
     return of_rows(value, samples, method, zero_division, workers)

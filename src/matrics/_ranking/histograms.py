@@ -254,7 +254,8 @@ def _count_calibration(forms: ScoreForms, is_true: Array, is_good: Array | None,
     places = _where(is_good, 2 * bins + xp.astype(is_positive, bins.dtype), 2 * rows * length, xp)
     counts = _counts_of_elements(places, weight, 2 * rows * length, y_true.dtype if weight is None else dtype, backend)
     sums = _counts_of_elements(_where(is_good, bins, rows * length, xp), distance, rows * length, dtype, backend)
-    counts, sums = (xp.reshape(xp.astype(x, dtype), (number, rows, length, -1)) for x in (counts, sums))
+    shape = number, rows, length
+    counts, sums = (xp.reshape(xp.astype(x, dtype), (*shape, size)) for x, size in ((counts, 2), (sums, 1)))
     return xp.concat([xp.sum(counts, axis=-1, keepdims=True), counts[..., 1:], sums], axis=-1)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from matrics._arrays import Array, Standard
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._raters.coefficients import NAMES, linearised
 from matrics._raters.formulas import Linearised
@@ -29,6 +30,8 @@ COUNTED = 4
 # The lowest limit for tables without a disagreement.
 LOWEST = -1.0
 UNDEFINED_SHARE = 0.05
+# The cells of the replicates that are computed at a time.
+CELLS_AT_ONCE = 2**22
 
 
 def interval(
@@ -109,7 +112,7 @@ def interval(
     read = read_ratings(ratings, num_classes, known)
     replicates = None if method != "bootstrap" else _resampled(read, num or 2000, rng)
     results = {}
-    for name in names:
+    for name in steps(names):
         coefficient_weights = weights if weights is not None else default_weights(name)
         with read.backend.quiet():
             fields = _interval(name, read, coefficient_weights, known, share, replicates)
@@ -155,7 +158,9 @@ def _interval(  # noqa: PLR0917 (the arguments of interval, for a single coeffic
         low, high = _limits(result, error, disagreements, number, _quantile(level, result.number, backend), backend)
         error = xp.where(perfect, 0.0, error)
     else:
-        drawn = np.moveaxis(np.asarray(linearised(name, replicates, weights, labels).value), 0, -1)
+        chunks = np.array_split(replicates.chosen, max(1, replicates.chosen.size // CELLS_AT_ONCE))
+        values = [linearised(name, replicates._replace(chosen=chunk), weights, labels).value for chunk in steps(chunks)]
+        drawn = np.moveaxis(np.concatenate([np.asarray(value) for value in values]), 0, -1)
         low, high = percentile_limits(drawn, level, backend)
         error, undefined = spread(drawn, backend)
     has_limits = defined & ((error > 0) | (perfect & (replicates is None))) & ~xp.isnan(low)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._raters.coefficients import NAMES, linearised
 from matrics._raters.limits import default_weights
@@ -105,7 +106,7 @@ def leave_one_out(
     raters = chosen.shape[-2]
     own = weights if weights is not None else default_weights(coefficient)
     values = []
-    for rater in range(raters):
+    for rater in steps(range(raters)):
         others = xp.concat([chosen[..., :rater, :], chosen[..., rater + 1 :, :]], axis=-2)
         values.append(linearised(coefficient, read._replace(chosen=others), own, known).value)
     if not values:

@@ -12,6 +12,7 @@ from matrics._arrays.draws.numpy import seed_of
 from matrics._arrays.sizes import check_count
 from matrics._counting.build import confusion_matrix
 from matrics._engine.results import NamedResult, frame_of
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._scoring.score import score
 from matrics._stacks.transform import normalize
@@ -249,7 +250,7 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
         raise ValueError(f"problems: expected some, all of two classes or all of more than two, got {got}")
     values = [
         _measure(np.stack(list(_runs(problem, repeats, np.random.default_rng([seed, number])))))
-        for number, problem in enumerate(problems)
+        for number, problem in enumerate(steps(problems))
     ]
     return StabilityResult(
         tuple(problem.name for problem in problems),

@@ -23,7 +23,7 @@ def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits
     extended = _with_classes(task, [extreme for _, extreme in extremes])
     scheme, added, skew = _prepared([extended], source, prior)
     parts: list[list[Any]] = [[] for _ in (*extended.measures, *extremes)]
-    for which, values_of_block in replicates(extended, source, scheme, added):
+    for which, (values_of_block,) in replicates([extended], [source], scheme, added):
         columns = list(enumerate(values_of_block))
         del values_of_block  # frees replicates before the last of them are summarised
 
@@ -73,13 +73,9 @@ def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any
     if len(tasks) == 2:
         gaps = [columns - other for columns, other in zip(first.estimates, tasks[1].estimates, strict=True)]
     parts: list[list[Any]] = [[] for _ in first.measures]
-    streams = [
-        replicates(task, stream, scheme, added) for task, stream in zip(tasks, source.split(len(tasks)), strict=True)
-    ]
-    for blocks in zip(*streams, strict=True):
-        which = blocks[0][0]
-        for k, values in enumerate(blocks[0][1]):
-            drawn = values if len(tasks) == 1 else values - blocks[1][1][k]
+    for which, (values_of_first, *others) in replicates(tasks, source.split(len(tasks)), scheme, added):
+        for k, values in enumerate(values_of_first):
+            drawn = values - others[0][k] if others else values
             level = xp.mean(xp.astype(drawn > 0, drawn.dtype), axis=-1)
             level = level + xp.mean(xp.astype(drawn == 0, drawn.dtype), axis=-1) / 2
             bca = None if skew is None else (gaps[k][which, ...], skew[k][which, ...])

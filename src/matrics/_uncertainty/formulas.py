@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard
 from matrics._engine.evaluation import evaluate
+from matrics._progress import steps
 from matrics._uncertainty.clusters import spread_of_clusters, student_quantiles
 from matrics._uncertainty.extremes import level_of_all, of_classes, values_of_classes
 from matrics._uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
@@ -53,7 +54,7 @@ def limits_by_formula(task: Task) -> list[Limits]:
     outputs += sum(task.whole.shape[-1] for measure in task.measures if measure.extreme)
     step = max(1, NUMBERS_AT_ONCE // (task.size * outputs)) if task.backend is NUMPY else max(1, count)
     parts: list[list[Any]] = [[] for _ in task.measures]
-    for start in range(0, count, step):
+    for start in steps(range(0, count, step), nested=False):
         chunk = task.part(slice(start, start + step))
         for chunks, limits in zip(parts, _limits(chunk), strict=True):
             chunks.append(limits)

@@ -20,7 +20,6 @@ from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import check_options
 from matrics._engine.execution.blocks import in_threads
 from matrics._errors import ArgumentError
-from matrics._progress import counted_loop
 from matrics._scoring.score import resolve
 from matrics._uncertainty.arguments import by_class_names
 from matrics._uncertainty.bias import NOTICEABLE
@@ -274,11 +273,9 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
             weights = streams[position].multinomial(np.asarray([total]), (draws.counts / total)[None], size)[:, 0]
             parts = [score(draws.matrices(weights[k : k + step]), 1) for k in range(0, size, step)]
             chunks[position] = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
-            loop.advance()
 
     threads = workers if workers > 0 else os.cpu_count() or 1
-    with counted_loop(len(starts)) as loop:
-        in_threads(work, [range(k, len(starts), threads) for k in range(min(threads, len(starts)))])
+    in_threads(work, [range(k, len(starts), threads) for k in range(min(threads, len(starts)))])
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from matrics._arrays import NUMPY, Array
 from matrics._arrays.draws import RandomSource
 from matrics._engine.execution.blocks import in_threads
-from matrics._progress import counted_loop
+from matrics._progress import steps
 from matrics._stacks.simulate import Plan, draw
 from matrics._uncertainty.measure import Task
 from matrics._uncertainty.slopes import changed, weights_of_rows
@@ -24,60 +24,69 @@ CELLS_AT_ONCE = 2**22
 
 
 def replicates(
-    task: Task, source: RandomSource, scheme: str, prior: Array | None
-) -> Iterator[tuple[slice, list[Array]]]:
-    """Yield the values of all measures for the replicates of a chunk of matrices: (b, num) or (b, C, num)."""
-    cells, score, num = task.cells, task.score, task.options.num
-    count = cells.shape[-3]
-    if source.backend is not NUMPY:
-        everything = slice(0, count)
-
-        def make(stream: RandomSource, size: int) -> list[Array]:
-            return score(task.there(draw(stream, cells, everything, size, scheme=scheme, prior=prior)), 1)
-
-        xp = source.backend.xp
-        values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * task.size)))
-        yield everything, [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+    tasks: Sequence[Task], sources: Sequence[RandomSource], scheme: str, prior: Array | None
+) -> Iterator[tuple[slice, list[list[Array]]]]:
+    """Yield the values of all measures of each task for replicates of a chunk of matrices: (b, num) or (b, C, num)."""
+    first, num = tasks[0], tasks[0].options.num
+    count = first.cells.shape[-3]
+    if sources[0].backend is not NUMPY:
+        yield (
+            slice(0, count),
+            [_on_device(task, source, scheme, prior) for task, source in zip(tasks, sources, strict=True)],
+        )
         return
-    plan = Plan.of(count, num, task.size, scheme)
-    outputs = 8 * num * sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
+    plan = Plan.of(count, num, first.size, scheme)
+    outputs = 8 * num * sum(math.prod(estimate.shape[1:]) for estimate in first.estimates)
     step = plan.width * max(1, BYTES_AT_ONCE // (outputs * plan.width))
-    threads = task.threads
-    for start in range(0, count, step):
+    for start in steps(range(0, count, step)):
         which = slice(start, min(start + step, count))
         part = plan._replace(matrices=which.stop - start)
-        tasks = list(part.tasks())
-        results: list[Array] = []
+        yield (
+            which,
+            [
+                _on_host(task, source, part, start, scheme, prior)
+                for task, source in steps(list(zip(tasks, sources, strict=True)))
+            ],
+        )
 
-        def work(
-            share: Iterable[tuple[tuple[slice, slice], RandomSource]],
-            start: int = start,
-            part: Plan = part,
-            results: list[Array] = results,
-        ) -> None:
-            for (matrices, replicates_of_block), stream in share:
-                rows = slice(start + matrices.start, start + matrices.stop)
-                drawn = draw(
-                    stream,
-                    cells,
-                    rows,
-                    replicates_of_block.stop - replicates_of_block.start,
-                    scheme=scheme,
-                    prior=prior,
-                )
-                values = score(task.part(rows).there(drawn), 1)
-                if not results:
-                    results.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
-                for result, value in zip(results, values, strict=True):
-                    result[matrices, ..., replicates_of_block] = np.moveaxis(value, 0, -1)
-                loop.advance()
 
-        first, *others = zip(tasks, source.split(len(tasks)), strict=True)
-        with counted_loop(len(tasks)) as loop:
-            work([first])  # allocates the results, whose shapes are known after the first block
-            if others:
-                in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
-        yield which, results
+def _on_device(task: Task, source: RandomSource, scheme: str, prior: Array | None) -> list[Array]:
+    """The values of all measures for the replicates of all matrices."""
+    cells, score, count = task.cells, task.score, task.cells.shape[-3]
+    everything = slice(0, count)
+
+    def make(stream: RandomSource, size: int) -> list[Array]:
+        return score(task.there(draw(stream, cells, everything, size, scheme=scheme, prior=prior)), 1)
+
+    xp = source.backend.xp
+    values = source.collect(make, task.options.num, max(1, CELLS_AT_ONCE // max(1, count * task.size)))
+    return [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+
+
+def _on_host(  # noqa: PLR0917 (the local variables of replicates)
+    task: Task, source: RandomSource, part: Plan, start: int, scheme: str, prior: Array | None
+) -> list[Array]:
+    """The values of all measures for the replicates of a chunk of matrices, which begins at ``start``."""
+    cells, score, num, threads = task.cells, task.score, task.options.num, task.threads
+    tasks = list(part.tasks())
+    results: list[Array] = []
+
+    def work(share: Iterable[tuple[tuple[slice, slice], RandomSource]]) -> None:
+        for (matrices, replicates_of_block), stream in share:
+            rows = slice(start + matrices.start, start + matrices.stop)
+            size = replicates_of_block.stop - replicates_of_block.start
+            drawn = draw(stream, cells, rows, size, scheme=scheme, prior=prior)
+            values = score(task.part(rows).there(drawn), 1)
+            if not results:
+                results.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
+            for result, value in zip(results, values, strict=True):
+                result[matrices, ..., replicates_of_block] = np.moveaxis(value, 0, -1)
+
+    first, *others = zip(tasks, source.split(len(tasks)), strict=True)
+    work([first])  # allocates the results, whose shapes are known after the first block
+    if others:
+        in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
+    return results
 
 
 def acceleration(*tasks: Task) -> list[Array]:

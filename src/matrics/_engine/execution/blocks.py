@@ -13,9 +13,10 @@ from matrics._arrays import NUMPY, Array
 from matrics._engine.eigenvalues.host import block_of
 from matrics._engine.execution.host import CheckedTable, HostTable, TableFunction, WholeStack
 from matrics._engine.execution.scratch import Scratch, keep_freed_memory
-from matrics._engine.execution.sums import MANY_CLASSES, summed
+from matrics._engine.execution.sums import MANY_CLASSES, summed, summed_matrix
 from matrics._engine.execution.sweep import MIN_CLASSES_IN_PLACE, NotIntegersError, slices, sweep
 from matrics._engine.table import Table
+from matrics._progress import CountedLoop, counted_loop
 
 # The cells of a block, and its about twenty margins ([class, matrix]), fit approximately into the second-level cache of
 # a core. Both sizes were nearly optimal for every n on the measured machines. For the whole catalogue a thread needs
@@ -44,7 +45,7 @@ def score_blocks(
 ) -> tuple[list[Array], Array]:
     """The results of all functions, with NaN for invalid matrices, and the positions of invalid matrices."""
     n = cm.shape[-1]
-    dtype = np.dtype(NUMPY.float_dtype(cm))
+    dtype = NUMPY.float_dtype(cm)
     if cm.ndim == 2 and n < MIN_CLASSES_IN_PLACE:
         return _score_matrix(cm, functions, zero_division, dtype)
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
@@ -64,17 +65,18 @@ def score_blocks(
     return results, np.unique(np.concatenate(invalid_positions)) if invalid_positions else _NONE
 
 
+@np.errstate(all="ignore")
 def _score_matrix(
     matrix: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], Array]:
     """The results for a single matrix: its totals are NumPy scalars, whose operations take a tenth of the time."""
-    with np.errstate(all="ignore"):
-        cells = matrix.astype(dtype, order="C")
-        integers = NUMPY.is_integer(matrix)
-        table, valid = _checked_table(
-            cells, zero_division, WholeStack(1), lambda: integers or bool((cells == np.rint(cells)).all())
-        )
-        values = [function(table) for function in functions]
+    cells = matrix.astype(dtype, order="C")
+    integers = NUMPY.is_integer(matrix) or np.count_nonzero(cells == np.rint(cells)) == cells.size
+    table: Table | None = summed_matrix(cells, zero_division) if integers and dtype == np.float64 else None
+    valid = None
+    if table is None:
+        table, valid = _checked_table(cells, zero_division, WholeStack(1), lambda: integers)
+    values = [function(table) for function in functions]
     if valid is not None:
         values = [np.full_like(value, np.nan) for value in values]
     # Copies, as two results may be the same array.
@@ -261,8 +263,13 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
 
     If the calling thread slept, the system might run two other threads on the same core. If no thread can be started,
     the calling thread processes all shares. After an error or Ctrl-C in the calling thread, the other threads finish
-    their current part, and start no other part.
+    their current part, and start no other part. The parts are counted as the steps of a loop.
     """
+    with counted_loop(sum(map(len, shares))) as loop:
+        _in_threads(work, shares, loop)
+
+
+def _in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[Any]], loop: CountedLoop) -> None:
     has_failed = False
 
     def until_failure(share: Sequence[Any]) -> Iterator[Any]:
@@ -270,10 +277,11 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
             if has_failed:
                 return
             yield part
+            loop.advance()
 
     mine, *others = shares
     if not others:
-        work(mine)
+        work(until_failure(mine))
         return
     try:
         # Imported here, as it imports ``logging``. The import and threads fail while the interpreter shuts down, as in
@@ -284,12 +292,12 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
         theirs = [pool.submit(work, until_failure(others[0]))]
     except RuntimeError:
         for share in shares:
-            work(share)
+            work(until_failure(share))
         return
     with pool:
         try:
             theirs += [pool.submit(work, until_failure(share)) for share in others[1:]]
-            work(mine)
+            work(until_failure(mine))
             for future in theirs:
                 future.result()
         except BaseException:

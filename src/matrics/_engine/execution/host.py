@@ -7,7 +7,7 @@ other matrices in its block. Their number may change the order of a sum, and so 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -27,10 +27,20 @@ from matrics._engine.execution.host_arithmetic import SMALL, HostArithmetic
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 
+# The smallest r - 1 whose logarithm ln(1 + (r - 1)) is finite; r ln r is negligible below it.
+LEAST_EXCESS = 2.0**-52 - 1
+
 
 def in_dtype(x: Array, dtype: Any) -> Array:
     """The numbers in this dtype; the comparison first is the fastest for NumPy scalars."""
     return x if x.dtype == dtype else x.astype(dtype)
+
+
+def _replace_large(logs: Array, large: Array, rests_at: Callable[[tuple[Array, ...]], Array]) -> None:
+    """Replace the few logarithms of large shares p, in place, by ln(1 - q), from the precise q = 1 - p."""
+    if np.count_nonzero(large):
+        where = np.unravel_index(np.flatnonzero(large), large.shape)  # a third of the time of nonzero
+        logs[where] = np.log1p(-rests_at(where))
 
 
 TableFunction = Callable[[Table], Array]
@@ -196,6 +206,21 @@ class HostTable(HostArithmetic, Table):
         """See ``Margins``; a difference if it is exact."""
         return self.total[None, ...] - self.pred if self.exact else super().not_pred
 
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; half of the sum, if this is in range."""
+        return 0.5 * (self.true + self.pred) if self.exact else super().mean_size
+
+    @margin
+    def class_errors(self) -> Array:
+        """See ``Margins``; a difference if it is exact, without an array of each kind of errors."""
+        if not self.exact or "fn" in self.__dict__:
+            return super().class_errors
+        errors = self.true - self.tp
+        errors += self.pred
+        errors -= self.tp
+        return errors
+
     def errors_outside(self, chosen: Array) -> Array:
         """See ``Margins``; a difference if it is exact."""
         if not self.exact:
@@ -222,7 +247,8 @@ class HostTable(HostArithmetic, Table):
     @margin
     def _square(self) -> Array:
         """The square m² of the total."""
-        return self._factor(self.total) ** 2
+        total = self._factor(self.total)
+        return total * total  # a power of a NumPy scalar takes twice as long
 
     @margin
     def _overlap(self) -> Array:
@@ -238,6 +264,23 @@ class HostTable(HostArithmetic, Table):
                 return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
         return super().dot(x, y)
+
+    def _variance(self, x: Array) -> Array:
+        """The sum Σ x (m - x) of exact products, for row sums or column sums x."""
+        return 2 * (x[0] * x[1]) if self.n == 2 else self._square - self.dot(x, x)
+
+    def geometric_mean(self, x: Array, y: Array) -> Array:
+        """See ``Safe``; for two variances, whose products stay in range if they are exact."""
+        product = x * y
+        root = np.sqrt(product)
+        if self.exact_products:
+            return root
+        # Each element is chosen by itself, so that no matrix changes the digits of another.
+        in_range = (product >= tiny(product.dtype)) & (product < math.inf)
+        if self.nowhere(~in_range):
+            return root
+        smaller = np.minimum(x, y)
+        return np.where(in_range, root, smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller)))
 
     @margin
     def _class_covariance(self) -> Array:
@@ -257,14 +300,14 @@ class HostTable(HostArithmetic, Table):
     def true_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._true, self._true))
+            return self._rounded(self._variance(self._true))
         return self._rounded(self.dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
         """See ``Table``; a difference of two sums if both are exact."""
         if self.exact_products:
-            return self._rounded(self._square - self.dot(self._pred, self._pred))
+            return self._rounded(self._variance(self._pred))
         return self._rounded(self.dot(self._pred, self._factor(self.not_pred)))
 
     @margin
@@ -274,15 +317,42 @@ class HostTable(HostArithmetic, Table):
             return self._rounded(self._square - self._overlap)
         return self._rounded(self.dot(self._true, self._factor(self.not_pred)))
 
-    def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:  # noqa: ARG002
-        total = self.cellwise(self.total)
-        cells, whole = self.wide(self.cells), self.wide(total)
+    @margin
+    def _by_chance(self) -> tuple[Array, Array, Array]:
+        """The products m c and t k of each cell, where t and k are its row and column sum, and their difference."""
+        cells, whole = self.wide(self.cells), self.wide(self.cellwise(self.total))
+        expected = self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
+        observed = cells * whole
         if self.exact_products:
-            beyond = cells * whole - self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
-        else:
-            around = [self.wide(x) for x in self.around]
-            beyond = cells * around[2] - around[0] * around[1]
-        return self.ratio(beyond, self.wide(sums) * whole)
+            return observed, expected, observed - expected
+        around = [self.wide(x) for x in self.around]
+        return observed, expected, cells * around[2] - around[0] * around[1]
+
+    def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:  # noqa: ARG002
+        return self.ratio(self._by_chance[2], self.wide(sums) * self.wide(self.cellwise(self.total)))
+
+    @margin
+    def mutual_information(self) -> Array:
+        """See ``Table``; with the shares written as counts, Σ (m c ln r - (m c - t k)) / m² with r = m c / (t k).
+
+        A single logarithm, ln(1 + (r - 1)), is precise for all cells: where r is small, its product with c is small.
+        """
+        observed, expected, beyond = self._by_chance
+        excess = self.ratio(beyond, expected)
+        fits = np.maximum.reduce(excess, axis=None, initial=0) < math.inf
+        logs = np.log1p(np.maximum(excess, LEAST_EXCESS, out=excess))
+        if not fits:
+            logs = np.where(np.isinf(excess), self.log(observed) - self.log(expected), logs)
+        terms, total = observed * logs - beyond, self.wide(self.total)
+        # Row by row, as the rounding of a single sum would grow with the number of cells.
+        sums = self.sum(self.sum(terms, axis=self.pred_axis), axis=0 if self.class_first else -1)
+        return self._rounded(self.ratio(sums, total * total))
+
+    def is_determined(self, axis: int) -> Array:
+        """See ``Table``; in the smallest integers, which are the fastest to add up."""
+        occupied = (self.cells != 0).view(np.uint8)
+        number = np.add.reduce(occupied, axis=axis, keepdims=True, dtype=np.min_scalar_type(self.n))
+        return np.logical_and.reduce(number <= 1, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def share_log_share(self) -> Array:
@@ -295,9 +365,11 @@ class HostTable(HostArithmetic, Table):
         """See ``Table``; from the errors alone, unless the logarithms of all cells are cached."""
         if not self.class_first or "share_log_share" in self.__dict__:
             return super().class_error_logs
-        logs = np.zeros(self.cells.shape, self.cells.dtype)
+        logs = np.empty(self.cells.shape, self.cells.dtype)
+        logs.reshape(self.n * self.n, *logs.shape[2:])[:: self.n + 1] = 0  # the diagonal
         errors = self._errors_of(self.cells)
-        self._times_log(errors, self.ratio(errors, self.cellwise(self.total)), self._errors_of(logs))
+        shares = self.rate(errors, self.cellwise(self.total), self.has_samples)
+        self._times_log(errors, shares, self._errors_of(logs))
         return self.sum_over(self.pred_axis, logs) + self.sum_over(self.true_axis, logs)
 
     def _errors_of(self, cells: Array) -> Array:
@@ -310,23 +382,33 @@ class HostTable(HostArithmetic, Table):
         # Avoids 0 · ln 0; subnormal shares are imprecise anyway.
         np.maximum(shares, tiny(shares.dtype), out=out)
         np.log(out, out=out)
+        _replace_large(out, shares > 0.5, lambda where: self._rest_shares(cells, where))
         out *= shares
-        large = shares > 0.5
-        if np.count_nonzero(large):
-            out[large] = shares[large] * np.log1p(-self._rest_shares(cells, large))
         return out
 
-    def _rest_shares(self, cells: Array, large: Array) -> Array:
+    def _rest_shares(self, cells: Array, where: tuple[Array, ...]) -> Array:
         """The share of all other cells, for cells with more than half of their matrix."""
-        where = np.nonzero(large)
         at = where[2:] if self.class_first else where[:-2]
         total = self.total[at]
         if self.exact:
-            return (total - cells[large]) / total
+            return (total - cells[where]) / total
         matrices = self.cells[(slice(None), slice(None), *at)] if self.class_first else self.cells[at]
         axes = (self.true_axis, self.pred_axis)
         largest = np.maximum.reduce(matrices, axis=axes, keepdims=True)
         return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
+
+    def log_share(self, size: Array, rest: Array) -> Array:
+        """See ``Table``; the rest is divided only where it is needed."""
+        logs = self.log(self.nonzero(self.wide(size)) / self.nonzero(self.whole))
+        _replace_large(logs, size > rest, lambda where: rest[where] / self.total[where[1:]])
+        return logs
+
+    def entropy(self, shares: Array, rests: Array) -> Array:
+        """See ``Table``; the rests are divided only where they are needed."""
+        logs = self.log(shares)
+        _replace_large(logs, shares > 0.5, lambda where: rests[where] / self.total[where[1:]])
+        logs *= shares
+        return 0 - self.sum(logs, axis=0)
 
     def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
         if not self.exact_products:
@@ -378,6 +460,53 @@ class KnownTable(HostTable):
         self.exact = exact
         self.exact_products = exact_products
         self.product_dtype = product_dtype
+
+
+class SummedTable(HostTable):
+    """A table of integers with known sums, which are exact.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    sums
+        The row sums, the column sums and the diagonal.
+    total, largest
+        The totals, and the largest total.
+    """
+
+    exact = True
+    scale = None  # these counts are not extreme
+
+    def __init__(self, cells: Array, sums: Sequence[Array], total: Array, *, largest: float, **options: Any) -> None:
+        super().__init__(cells, is_moderate=True, **options)
+        self.true, self.pred, self.tp = sums
+        self.total = total
+        self.exact_products = holds_products(np.float64, largest)
+        self.product_dtype = product_dtype_of(total.dtype, largest)
+
+    def of_matrix(self, cells: Array, sums: Sequence[Array], total: Array, zero_division: float) -> SummedTable:
+        """The table of another matrix of as many classes, in less time than a new table."""
+        table: SummedTable = object.__new__(SummedTable)
+        table.__dict__ = {
+            **self.__dict__,
+            "_given": cells,
+            "true": sums[0],
+            "pred": sums[1],
+            "tp": sums[2],
+            "total": total,
+            "zero_division": zero_division,
+            "exact_products": holds_products(np.float64, float(total)),
+        }
+        return table
+
+    @property
+    def of_normal_counts(self) -> Table:
+        """The table itself, as its sums are integers."""
+        return self
+
+    def _factor(self, x: Array) -> Array:
+        return in_dtype(x, self.product_dtype)
 
 
 class CheckedTable(HostTable):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from matrics._arrays import Array
+from matrics._engine.execution.digits import tiny
 from matrics._engine.safety import Safe
 from matrics._engine.wide import Wide
 
@@ -56,6 +57,10 @@ class HostArithmetic(Safe):
         """See ``Table``."""
         return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
+    def nonzero(self, x: Array) -> Array:
+        """See ``Safe``."""
+        return super().nonzero(x) if isinstance(x, Wide) or not self._no_zeros(x) else x
+
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Table``."""
         return a / b if positive is np.True_ else self.ratio(a, b)
@@ -81,16 +86,9 @@ class HostArithmetic(Safe):
         """The array x, clipped to the bounds of its formula."""
         if not x.ndim:
             return x if low <= x <= high else self.clip(x, low, high)
-        inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
+        inside = x.size and np.minimum.reduce(x, axis=None) >= low  # False for NaN
+        inside = inside and (high == math.inf or np.maximum.reduce(x, axis=None) <= high)
         return x if inside else self.clip(x, low, high)
-
-    def geometric_mean(self, x: Array, y: Array) -> Array:
-        """The root √(x y), without a gradient."""
-        if x.ndim:
-            larger, smaller = np.maximum(x, y), np.minimum(x, y)
-        else:
-            larger, smaller = (x, y) if x > y else (y, x)
-        return smaller * self.sqrt(self.ratio(larger, smaller))
 
     def abs(self, x: Array) -> Array:
         """See ``Table``."""
@@ -110,10 +108,6 @@ class HostArithmetic(Safe):
             return super().log(x)
         return np.log(x if self._no_zeros(x) else x + (x == 0))
 
-    def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """See ``Table``; the few values above 1/2 are replaced."""
-        logs = self.log(x)
-        large = x > 0.5
-        if np.count_nonzero(large):
-            logs[large] = np.log1p(beyond[large])
-        return logs
+    def x_log_x(self, x: Array) -> Array:
+        """See ``Table``; subnormal numbers are imprecise anyway."""
+        return x * np.log(np.maximum(x, tiny(x.dtype)))

@@ -1,19 +1,42 @@
-"""Execution on the host for a single matrix of many classes: sums of integers, without a copy as floats."""
+"""Execution on the host for a single matrix of integers: its exact sums, of many classes without a copy as floats."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from matrics._arrays import NUMPY, Array
 from matrics._engine.execution.digits import rounds_from
+from matrics._engine.execution.host import SummedTable, WholeStack
 from matrics._engine.execution.sweep import SweptTable
 
 # From this number of classes on, a copy of the cells takes most of the time of measures of margins.
 MANY_CLASSES = 100
 # The size of the rows that stay in the cache of a core while they are read three times.
 PART_BYTES = 256 * 1024
+
+
+def summed_matrix(cells: Array, zero_division: float) -> SummedTable | None:
+    """The table of a matrix of integers in float64; None if its sums may be rounded, or if a cell is negative.
+
+    Products with a vector of 1s take half the time of sums, and sums of integers are the same in any order. The
+    position of the smallest cell takes half the time of the smallest cell.
+    """
+    factors, empty = _of_size(len(cells))
+    true = cells.dot(factors)
+    total = true.dot(factors)
+    if not (total < rounds_from(cells.dtype) and cells.item(cells.argmin()) >= 0):
+        return None
+    return empty.of_matrix(cells, (true, factors.dot(cells), cells.diagonal().copy()), total, zero_division)
+
+
+@functools.cache
+def _of_size(n: int) -> tuple[Array, SummedTable]:
+    """A vector of 1s, and the table of a matrix without samples."""
+    cells = np.zeros((n, n))
+    return np.full(n, 1.0), SummedTable(cells, (cells[0],) * 3, cells[0, 0], largest=0, stack=WholeStack(1))
 
 
 def summed(stack: Array, zero_division: float, dtype: Any) -> SweptTable | None:

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 
 from matrics._arrays import NUMPY, Array
-from matrics._engine.execution.digits import holds_products, product_dtype_of, rounds_from
-from matrics._engine.execution.host import HostTable, WholeStack
+from matrics._engine.execution.digits import holds_products, rounds_from
+from matrics._engine.execution.host import SummedTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
-from matrics._engine.table import Table
 
-# From this number of classes on, sums run along the rows, and cells keep their order. Products with a vector of 1s are
-# efficient with fewer classes.
+# From this number of classes on, sums run along the rows, and cells keep their order.
 MIN_CLASSES_IN_PLACE = 50
+# From this number of classes on, a sweep takes less time than a copy of the cells in which classes come first.
 MIN_CLASSES_OF_PRODUCTS = 8
-# Up to this number of multiplications OpenBLAS does not start its own threads.
-MAX_PRODUCT = 4 * 65536
 # If at least this share of the total is outside the row and the column of a class, differences of margins are as
 # precise as sums of cells.
 LEAST_REST = 1 / 32
@@ -31,15 +28,13 @@ class NotIntegersError(Exception):
     """A formula needs exact differences, and the cells of its block are not integers: another table is necessary."""
 
 
-class SweptTable(HostTable):
+class SweptTable(SummedTable):
     """A table with known row sums, column sums and diagonal; cells are read only if a formula needs them.
 
     The sums are exact integers. If the margins suffice (``_margins_suffice``), large counts are differences of margins,
     without another pass over the cells. Counts that may be small, such as ``fn`` and ``fp``, are differences only if
     all cells are known to be integers.
     """
-
-    scale = None  # these counts are not extreme
 
     def __init__(
         self,
@@ -51,19 +46,10 @@ class SweptTable(HostTable):
         all_integers: Callable[[], bool] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(block.transpose(1, 2, 0), is_moderate=True, **options)
-        self.true, self.pred, self.tp = sums
-        self.total = total
-        self.exact_products = holds_products(np.float64, largest)
-        self.product_dtype = product_dtype_of(total.dtype, largest)
+        super().__init__(block.transpose(1, 2, 0), sums, total, largest=largest, **options)
         self._all_integers = all_integers  # None if all cells are known to be integers
         self.needed_integers = False
         """Whether a formula needed the check that all cells are integers."""
-
-    @property
-    def of_normal_counts(self) -> Table:
-        """The table itself, as its sums are integers."""
-        return self
 
     def _need_integers(self) -> None:
         """Raise an error unless all cells are integers; the block then needs another table."""
@@ -130,33 +116,29 @@ def sweep(
     """
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
+    if n < MIN_CLASSES_OF_PRODUCTS:
+        return None
     known = NUMPY.is_integer(block)
-    few = n < MIN_CLASSES_OF_PRODUCTS
     sums = np.empty((3, n, count), dtype)
-    factors = _factors(n, dtype) if few else np.ones(n, dtype)
+    factors = np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
     parts = [slice(start, start + step) for start in range(0, count, step)]
-    sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
+    sums_of_part = np.empty((2, min(step, count), n), dtype)
     are_integers = True
     for here in parts:
         cells = scratch.floats(block[here])
-        if few or checks_integers or known or not _have_few_digits(cells):
+        if checks_integers or known or not _have_few_digits(cells):
             # The minimum first: among all operations it loads the cells from memory the fastest.
             if not np.minimum.reduce(cells, axis=None) >= 0 or not (known or scratch.all_integers(cells)):
                 return None
         else:
             are_integers = False
-        # Products with 0 and 1 are the fastest sums; sums of integers are the same in any order.
-        if few:
-            flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
-            for first, last in slices(0, len(cells), MAX_PRODUCT // factors.size):
-                np.matmul(factors, flat[:, first:last], out=out[:, first:last])
-        else:
-            true, pred = both = sums_of_part[:, : len(cells)]
-            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
-            np.matmul(factors, cells, out=pred)
-            np.copyto(sums[:2, :, here], both.transpose(0, 2, 1))
-            np.copyto(sums[2, :, here], cells.diagonal(axis1=1, axis2=2).T)
+        # Products with 1s are the fastest sums; sums of integers are the same in any order.
+        true, pred = both = sums_of_part[:, : len(cells)]
+        np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
+        np.matmul(factors, cells, out=pred)
+        np.copyto(sums[:2, :, here], both.transpose(0, 2, 1))
+        np.copyto(sums[2, :, here], cells.diagonal(axis1=1, axis2=2).T)
     total = np.add.reduce(sums[0], axis=0)
     largest = float(total.max())
     if not largest < rounds_from(dtype):
@@ -186,13 +168,6 @@ def slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
     if len(edges) > 2 and edges[-1] - edges[-2] == 1:
         edges[-2] -= 1
     return list(itertools.pairwise(edges))
-
-
-def _factors(n: int, dtype: Any) -> Array:
-    """The matrix whose product with the flat cells has the row sums, the column sums and the diagonal."""
-    identity = np.eye(n, dtype=dtype)
-    row, column = np.repeat(identity, n, axis=1), np.tile(identity, n)
-    return np.concatenate([row, column, row * column])
 
 
 @functools.cache

@@ -87,10 +87,19 @@ def check_method(method: Any, measures: Mapping[str, ScoreMeasure], num: Any, rn
     return DEFAULT_NUM if num is None else check_draws(num)
 
 
+def check_k(measures: Mapping[str, ScoreMeasure], number: int, where: str = "") -> None:
+    """Raise an error for measures of more samples than there are."""
+    for name, measure in measures.items():
+        if measure.option == "k" and measure.at > number:
+            text = f"expected k of at most the number of samples{where}, {number:,}, got {name}"
+            raise ArgumentError("metrics", text)
+
+
 def estimate_all(
     samples: Samples, measures: Mapping[str, ScoreMeasure], options: LimitOptions
 ) -> dict[str, MeasureEstimates]:
     """The estimates of all measures, with limits."""
+    check_k(measures, samples.read.y_true.shape[-1])
     elements = list(samples.elements())
     if not elements:
         return {name: _empty_estimates(samples, measure, options) for name, measure in measures.items()}
@@ -279,8 +288,8 @@ def _combined(
         IntervalStatus.FEW_SAMPLES: is_few,
         IntervalStatus.EMPTY_CLASS: stacked.left_out[..., None],
         IntervalStatus.UNDEFINED_REPLICATES: undefined > MANY_UNDEFINED * options.num,
-        IntervalStatus.NO_VARIATION: np.isnan(low) | np.isnan(high),
-        IntervalStatus.UNDEFINED: ~np.isfinite(estimate),
+        IntervalStatus.NO_VARIATION: np.isnan(low) | np.isnan(high) | np.isinf(estimate),
+        IntervalStatus.UNDEFINED: np.isnan(estimate),
         IntervalStatus.INVALID: is_bad,
     }
     status = graver(np.zeros(estimate.shape, np.int64), reasons, np)

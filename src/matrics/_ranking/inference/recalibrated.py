@@ -12,6 +12,7 @@ from matrics._arrays import NUMPY, Array
 from matrics._arrays.draws import generator_of
 from matrics._arrays.sizes import check_draws
 from matrics._engine.results import columns_of
+from matrics._progress import steps
 from matrics._quoting import quoted, split_outside
 from matrics._ranking.inference.calibration import ROUNDING, inverted_limits
 from matrics._ranking.inference.measure_estimates import DEFAULT_NUM, FEW_UNITS
@@ -146,7 +147,7 @@ def interval(
         )
     names = _read_names(measures)
     generator = generator_of(rng)
-    rows = [_element_rows(element, names, level, num, generator) for element in samples.elements()]
+    rows = [_element_rows(element, names, level, num, generator) for element in steps(list(samples.elements()))]
     results = {}
     for name in names:
         fields = columns_of([row[name] for row in rows], Interval)

@@ -15,6 +15,7 @@ from matrics._catalogue.classes import Classes
 from matrics._catalogue.naming import by_names, check_names
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import Invalid, check_options, frames_to_the_user
+from matrics._progress import counted_loop
 from matrics._quoting import quoted
 from matrics._scoring.score import resolve
 from matrics._scoring.streaming.lane import HostLane, Lane
@@ -135,10 +136,11 @@ def _stream(source: BlockSource, lane: Lane, invalid: Invalid, block_bytes: int)
     def write() -> None:
         start, block, ticket = started.popleft()
         results.write(start, block, *lane.finish(ticket))
+        loop.advance(len(block))
         if invalid == "raise":
             results.raise_if_invalid(start + len(block))
 
-    with contextlib.closing(lane):
+    with contextlib.closing(lane), counted_loop(source.count, nested=False) as loop:
         for start, block in source.blocks(size):
             started.append((start, block, lane.start(block)))
             if len(started) > lane.ahead:

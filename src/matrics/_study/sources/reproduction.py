@@ -10,6 +10,7 @@ from typing import Any
 
 from matrics._engine.results import Result, frame_of
 from matrics._errors import ArgumentError
+from matrics._progress import steps
 from matrics._quoting import quoted
 from matrics._study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics._study.sources.recompute import Reproduced, compare, no_error, no_readings
@@ -158,7 +159,7 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
     records = [record for record in load() if number is None or record.source == number]
     remarks = (experiment.remark(num),) if number in (None, "002") else ()
-    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records), remarks)
+    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in steps(records)), remarks)
 
 
 def find_source(name: str) -> str:
