@@ -134,7 +134,7 @@ def progress() -> Iterator[None]:
     >>> print(f"{result.low:.2f} to {result.high:.2f}")
     0.68 to 0.90
     """
-    with requires("rich", "cli"):
+    with requires("matrics.progress needs", "rich", extra="cli"):
         if importlib.util.find_spec("rich") is None:
             raise ModuleNotFoundError("rich", name="rich")
     if threading.current_thread() is not threading.main_thread():
