@@ -266,7 +266,7 @@ class Margins(Safe):
         row or column of at most two classes, so only two classes can have more than four fifths of the total in their
         row and column. For these classes the other cells are added up.
         """
-        total = self.total[None, ...]
+        xp, total = self.xp, self.total[None, ...]
         cross = self.tp + (self.fn + self.fp)
         rest = total - cross
         if self.backend.is_integer(self.cells):  # integers have no rounding
@@ -274,11 +274,7 @@ class Margins(Safe):
         large = cross > 4 * rest
         if self.nowhere(large):
             return rest
-        return self._with_sums(rest, large)
-
-    def _with_sums(self, rest: Array, large: Array) -> Array:
-        """The true negatives: sums of cells for the large classes, at most two in a matrix, and ``rest`` for others."""
-        index, xp = self.class_numbers, self.xp
+        index = self.class_numbers
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
         columns = self._column_sums_without(first, last)
         without_first, without_last = (
@@ -407,12 +403,8 @@ class Margins(Safe):
     @margin
     def valid(self) -> Array:
         """Whether all cells and their sum are finite and not negative."""
-        if self.backend.is_integer(self.cells):
-            return self._lowest >= 0
-        return self.xp.where(self.total < math.inf, self._lowest, -1) >= 0  # both comparisons are False for NaN
-
-    @margin
-    def _lowest(self) -> Array:
-        """The lowest cell, NaN if a cell is NaN."""
         # Over the true classes first, as PyTorch's compiler includes this in the pass for column sums.
-        return self.xp.min(self.xp.min(self.cells, axis=self.true_axis), axis=0 if self.class_first else -1)
+        lowest = self.xp.min(self.xp.min(self.cells, axis=self.true_axis), axis=0 if self.class_first else -1)
+        if self.backend.is_integer(self.cells):
+            return lowest >= 0
+        return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # both comparisons are False for NaN

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from matrics._arrays import Array, Standard
 from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
-from matrics._engine.execution.true_negatives import true_negatives
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.table import Table
 
@@ -63,8 +63,9 @@ class InductorTable(Table):
         shifted = size * shift
         return shifted - (shifted - size)
 
-    def _with_sums(self, rest: Array, large: Array) -> Array:
-        return true_negatives(rest, large, self.as_matrices(self.cells))
+    def _column_sums_without(self, *rows: Array) -> Sequence[Array]:
+        # Both sums are computed in the same pass.
+        return [self._column_sums_of(self.class_numbers != position[None, ...]) for position in rows]
 
 
 class FewClasses(WrittenOut, InductorTable):
@@ -91,10 +92,4 @@ class Stacked(OnePass, InductorTable):
             identity = xp.astype(self._index[:, None] == self._index[None, :], cells.dtype)
             identity = xp.concat([identity[:1, :], identity[1:, :]])
             tp, errors = self.sum_over(self.true_axis, cells * identity), cells * (1 - identity)
-            fp = self.sum_over(self.true_axis, errors)
-            # Row sums that need the lowest cell are added up after the column sums of the same matrix, which is then
-            # in the cache. In other loops the compiler would read all matrices again. Matrices with a negative cell
-            # are invalid.
-            fn = self.sum_over(self.pred_axis, xp.where(self.cellwise(self._lowest >= 0), errors, 0))
-            return xp.stack([tp, fn, fp])
         return xp.stack([tp, *(self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))])
