@@ -242,5 +242,5 @@ def test_what_progress_needs(monkeypatch: pytest.MonkeyPatch) -> None:
         thread.join()
         assert "expected the main thread" in str(errors[0])
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(ModuleNotFoundError, match=r'rich is not installed.*"matrics\[cli\]"'), matrics.progress():
+    with pytest.raises(ModuleNotFoundError, match=r'matrics.progress needs rich.*"matrics\[cli\]"'), matrics.progress():
         pass

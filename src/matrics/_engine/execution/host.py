@@ -270,17 +270,14 @@ class HostTable(HostArithmetic, Table):
         return 2 * (x[0] * x[1]) if self.n == 2 else self._square - self.dot(x, x)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
-        """See ``Safe``; for two variances, whose products stay in range if they are exact."""
-        product = x * y
-        root = np.sqrt(product)
-        if self.exact_products:
-            return root
-        # Each element is chosen by itself, so that no matrix changes the digits of another.
-        in_range = (product >= tiny(product.dtype)) & (product < math.inf)
-        if self.nowhere(~in_range):
-            return root
-        smaller = np.minimum(x, y)
-        return np.where(in_range, root, smaller * self.sqrt(self.ratio(np.maximum(x, y), smaller)))
+        """See ``Safe``; the few values that are equal are replaced."""
+        equal = x == y
+        if not x.ndim:
+            return x if equal else np.sqrt(x) * np.sqrt(y)
+        mean = np.sqrt(x) * np.sqrt(y)
+        if np.count_nonzero(equal):
+            mean[equal] = x[equal]
+        return mean
 
     @margin
     def _class_covariance(self) -> Array:
