@@ -324,6 +324,13 @@ def test_the_command_line_compares_any_number_of_logs(run: Any, tmp_path: Path) 
     assert not err
 
 
+def test_a_log_without_the_field_sample(command: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n')
+    code, _, err = command("score", tmp_path / "a.jsonl")
+    assert code == 2
+    assert "evaluation logs have their samples in the field sample" in err
+
+
 def test_the_measure_of_answers_that_pass_is_the_pass_rate(run: Any, tmp_path: Path) -> None:
     """Without ``--metrics``; measures that need two true classes are there for those who ask for them."""
     lines = [json.dumps({"sample": k, "score": int(k % 4 > 0)}) for k in range(80)]
@@ -334,6 +341,7 @@ def test_the_measure_of_answers_that_pass_is_the_pass_rate(run: Any, tmp_path: P
         document = json.loads(out)
         assert [measure["spec"] for measure in document["measures"]] == ["accuracy"]
         assert err.splitlines()[-1].endswith("the log says which answers pass; the accuracy is the pass rate")
+        assert any(line.startswith("pass rate") for line in run(name, path)[0].splitlines())
     assert document["rows"][0]["accuracy"] == 0.75
     out, err = run("score", path, "--metrics", "mcc,accuracy")
     assert "mcc" in out

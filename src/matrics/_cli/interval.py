@@ -114,7 +114,8 @@ def interval(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(path, delivery.blocks) as work:
         source = open_matrices(given, request, watching(lines=settings.progress), clusters=clusters)
-        chosen = measures(metrics or default_measures(path, source), lambda: source.known(data.positive))
+        standard, headings = ("", {}) if metrics else default_measures(path, source)
+        chosen = measures(metrics or standard, lambda: source.known(data.positive))
         target = Target.read(prevalence, source.known(data.positive))
         run = IntervalRun(
             source=source,
@@ -123,6 +124,7 @@ def interval(
             limits=limits,
             settings=settings,
             target=target,
+            headings=headings,
             answered=answered_of(given),
         )
         if is_log(path):
@@ -248,6 +250,7 @@ class IntervalRun(MatrixRun):
                 status="" if ending == "/status" else f"{name}/status",
                 is_status=ending == "/status",
                 measured=None if ending else measured,
+                title="" if ending else self.headings.get(name, ""),
             )
             for (name, ending, measured), part in zip(names, self.outputs(values).values(), strict=True)
         }

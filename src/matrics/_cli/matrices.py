@@ -177,18 +177,18 @@ def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
     return [f"answered by {name}: {limits(*part.share(level)[:3])}" for name, part in zip(names, parts, strict=True)]
 
 
-def default_measures(path: Path, source: MatrixSource) -> str:
-    """The group ``core``, or the pass rate of a log that only says which answers pass."""
+def default_measures(path: Path, source: MatrixSource) -> tuple[str, dict[str, str]]:
+    """The group ``core``, or the accuracy of a log that only says which answers pass, which is titled pass rate."""
     from matrics._integrations.evals.labels import FAIL
 
     if not is_log(path) or not _only_passes(source):
-        return "core"
+        return "core", {}
     stack = source.block(0, source.count)
     true = stack if source.rows == "true" else stack.transpose(0, 2, 1)
     if FAIL in source.classes and true[:, source.classes.index(FAIL)].any():
-        return "core"
+        return "core", {}
     say(f"{source.file}: the log says which answers pass; the accuracy is the pass rate")
-    return "accuracy"
+    return "accuracy", {"accuracy": "pass rate"}
 
 
 def _only_passes(source: MatrixSource) -> bool:

@@ -27,7 +27,7 @@ from matrics._quoting import first_twice, quoted
 from matrics._wording import counted, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from matrics._cli.measures import Target
@@ -61,6 +61,7 @@ class Run:
     metrics: dict[str, Metric]
     zero_division: float
     settings: RunOptions
+    headings: Mapping[str, str] = field(default_factory=dict)  # of measures, for people, if they differ from the names
     totals: Totals = field(default_factory=Totals)
 
     @property
@@ -126,7 +127,7 @@ class Run:
         """The columns of a result."""
         reasons = reasons_of(self.measures)
         return {
-            name: column(part, undefined=reasons[name], measured=measured)
+            name: column(part, undefined=reasons[name], measured=measured, title=self.headings.get(name, ""))
             for (name, part), measured in zip(self.outputs(values).items(), self.columns, strict=True)
         }
 

@@ -136,9 +136,10 @@ def open_run(
         given = opened(path, request.reading.answers)
         say_of_models(given, request.by)
         source = open_matrices(given, request, watching(lines=settings.progress))
-        chosen = measures(metrics or default_measures(path, source), lambda: source.known(request.positive))
+        standard, headings = ("", {}) if metrics else default_measures(path, source)
+        chosen = measures(metrics or standard, lambda: source.known(request.positive))
         target = Target.read(request.prevalence, source.known(request.positive))
-        return ScoreRun(source=source, metrics=chosen, target=target, **common)
+        return ScoreRun(source=source, metrics=chosen, target=target, headings=headings, **common)
     request.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if request.threshold is None else options.read_number("threshold", request.threshold)
     # Of several columns, the class with the highest score is predicted, and the positive class is among them.

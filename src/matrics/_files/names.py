@@ -95,8 +95,9 @@ def check_columns(header: Sequence[str], names: Names) -> list[str]:
     listed = quoted_list(header, 20)
     for name in required:
         if name not in header:
+            log = "; evaluation logs have their samples in the field sample" if "score" in header else ""
             raise ValueError(
-                f"expected the columns {cut(', '.join(required))}, got no {quoted(name)}; the columns are {listed}"
+                f"expected the columns {cut(', '.join(required))}, got no {quoted(name)}; the columns are {listed}{log}"
             )
         if list(header).count(name) > 1:
             raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {listed}")
