@@ -182,7 +182,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.exhaustive and not only:
         return
     default = sampled([item for item in items if not is_exhaustive(item)])
-    config.hook.pytest_deselected(items=[item for item in items if (item in default) == only])
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # where nobody reads their number, and they would stay in memory
+        config.hook.pytest_deselected(items=[item for item in items if (item in default) == only])
     items[:] = [item for item in items if (item in default) != only]
 
 
