@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array
+from matrics._arrays import NUMPY, Array, is_compiling
 from matrics._engine.eigenvalues.host import block_of
 from matrics._engine.execution.host import CheckedTable, HostTable, TableFunction, WholeStack
 from matrics._engine.execution.scratch import Scratch, keep_freed_memory
@@ -265,6 +265,10 @@ def in_threads(work: Callable[[Iterable[Any]], None], shares: Sequence[Sequence[
     the calling thread processes all shares. After an error or Ctrl-C in the calling thread, the other threads finish
     their current part, and start no other part. The parts are counted as the steps of a loop.
     """
+    if is_compiling():  # a graph has neither threads nor a progress
+        for share in shares:
+            work(share)
+        return
     with counted_loop(sum(map(len, shares))) as loop:
         _in_threads(work, shares, loop)
 
