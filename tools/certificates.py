@@ -24,7 +24,7 @@ from matrics._study.certificates.stored import as_record, certified_specs, from_
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "docs" / "certificates.json"
-VERDICTS = ROOT / "src" / "matrics" / "catalogue" / "verdicts.json"
+VERDICTS = ROOT / "src" / "matrics" / "_catalogue" / "verdicts.json"
 
 
 def found(spec: str) -> tuple[str, dict[str, Any]]:
