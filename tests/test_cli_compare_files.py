@@ -189,7 +189,7 @@ WRONG = {
     "no such column": (lambda: None, (*PAIRED[:3], "image"), "today.csv: expected the columns y_true, y_pred, image"),
     "a label": (lambda: None, (*PAIRED[:3], "y_true"), "--paired-on: expected a column that is neither the model"),
     "by": (lambda: None, (*PAIRED, "--by", "id"), "--by: expected no such option with two files, each of one model"),
-    "same file": (lambda: None, ("today.csv", "today.csv"), "today.csv: expected another file than the first"),
+    "same file": (lambda: None, ("today.csv", "today.csv"), "today.csv: expected two different files"),
     "missing": (lambda: None, ("today.csv", "gone.csv"), "gone.csv: No such file"),
     "draws": (
         lambda: None,

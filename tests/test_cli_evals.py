@@ -118,13 +118,13 @@ def test_several_models_are_not_mixed_without_a_word(run: Any, command: Any, tmp
         assert "together" not in run(name, logs, "--by", "model")[1]
     gate = ("gate", logs, "--require", "accuracy>=0.1")
     line = refused(command, *gate)
-    assert line == "--by: expected model, as the log has the answers of a and b, got none"
+    assert line == "--by: expected the column model, as the log has the answers of a and b, got none"
     assert "2 groups" in run(*gate, "--by", "file")[0]
     for name in "ab":
         rows = [json.dumps({"sample": k, "model": "m", "score": k % 2}) for k in range(20)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
     line = refused(command, *gate, "--by", "scorer")
-    assert line == "--by: expected file, as the log has the answers of a.jsonl and b.jsonl, got 'scorer'"
+    assert line == "--by: expected the column file, as the log has the answers of a.jsonl and b.jsonl, got 'scorer'"
 
 
 def test_models_of_a_log_are_compared_by_their_pass_rates(run: Any, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_models_of_a_log_are_compared_by_their_pass_rates(run: Any, tmp_path: Pa
     log.write_text("\n".join(map(json.dumps, rows)))
     for options in ((log, "--by", "model"), (log, "--by", "model", "--paired-on", "sample", "--num", "200")):
         out, err = run("compare", *options)
-        assert err == f"matrics: {log}: the log says which answers pass; the accuracy is the pass rate\n"
+        assert err == f"matrics: {log}: the answers of the log only pass or fail; the accuracy is the pass rate\n"
         found = json.loads(run("compare", *options, "--format", "json")[0])
         assert {(row["model"], row["measure"], round(row["estimate"], 3)) for row in found["rows"]} == {
             ("a", "accuracy", 0.667),
@@ -328,7 +328,7 @@ def test_a_log_without_the_field_sample(command: Any, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n')
     code, _, err = command("score", tmp_path / "a.jsonl")
     assert code == 2
-    assert "evaluation logs have their samples in the field sample" in err
+    assert "an evaluation log also needs the field sample" in err
 
 
 def test_the_measure_of_answers_that_pass_is_the_pass_rate(run: Any, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_the_measure_of_answers_that_pass_is_the_pass_rate(run: Any, tmp_path: P
         out, err = run(name, path, "--format", "json")
         document = json.loads(out)
         assert [measure["spec"] for measure in document["measures"]] == ["accuracy"]
-        assert err.splitlines()[-1].endswith("the log says which answers pass; the accuracy is the pass rate")
+        assert err.splitlines()[-1].endswith("the answers of the log only pass or fail; the accuracy is the pass rate")
         assert any(line.startswith("pass rate") for line in run(name, path)[0].splitlines())
     assert document["rows"][0]["accuracy"] == 0.75
     out, err = run("score", path, "--metrics", "mcc,accuracy")

@@ -352,7 +352,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["-", "--baseline", "-", "--metrics", "mcc"], "got standard input for both"),
         (
             ["s.csv", "--scores", "p", *BASE, "--require", "auroc >= 0.5"],
-            r"--baseline: .* --scores \(matrics compare FILE --scores OLD,NEW compares models by columns of scores",
+            r"--baseline: .* --scores \(matrics compare FILE --scores OLD,NEW compares two columns of scores",
         ),
         (
             ["new.csv", "--require", PASS, "--lower-is-positive"],

@@ -157,7 +157,7 @@ def test_a_gate_with_few_labels_does_not_rule_out_more(command: Any) -> None:
     rows += [{"human": "fail" if k < 3 else None, "judge": "fail"} for k in range(40)]
     code, out, _ = command("gate", write("a.csv", rows), "--judge", "judge", "--require", "accuracy >= 0.5")
     assert code == 3
-    assert "accuracy >= 0.5: more than 33 labels would decide; with so few, their number is unknown" in out
+    assert "accuracy >= 0.5: more than 33 labels would decide; their number cannot be estimated yet" in out
 
 
 def test_which_model_is_better_corrected_for_the_judge(command: Any) -> None:

@@ -188,7 +188,7 @@ def test_status_of_limits(command, tmp_path):
     out = command("curve", "s.csv", "--scores", "score", "--table", "areas")[1]
     assert re.search(r"roc_auc +0\.\d+ \[.*\] ?\n", out)
     assert re.search(r"log_loss +∞⁵\n", out)
-    assert "⁵ the method finds no variation, as without any errors or at the end of a range" in out
+    assert "⁵ no limits: the method has no usable estimate of the variance, as without errors" in out
     assert "(1 of 4)" in out
     assert "undefined" not in out
     made = json.loads(command("curve", "s.csv", "--scores", "score", "--format", "json")[1])

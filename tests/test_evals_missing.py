@@ -52,7 +52,7 @@ def test_what_a_missing_score_looks_like(tmp_path: Path, missing: Any) -> None:
 def test_scores_in_words(tmp_path: Path) -> None:
     path = run(tmp_path / "a.jsonl", ["pass", "Fail", True, False, "correct", "incorrect", "yes", "0.5", None])
     assert evals.read(path)["score"].tolist() == [1, 0, 1, 0, 1, 0, 1, 0.5]
-    with pytest.raises(ValueError, match="row 2: expected a number as score, or pass or fail, got 'refused': write"):
+    with pytest.raises(ValueError, match="row 2: expected a number, pass or fail as score, got 'refused'; write"):
         evals.read(run(tmp_path / "b.jsonl", ["pass", "refused"]))
 
 

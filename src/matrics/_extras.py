@@ -1,14 +1,14 @@
-"""The version of this library, and errors for missing libraries, with the command that installs them."""
+"""The version of this library, and errors for missing libraries that contain the command for their installation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__version__ = "0.1.0"  # here, as the sources alone, on PYTHONPATH, have no metadata of a package
+__version__ = "0.1.0"  # a constant, as sources on PYTHONPATH have no package metadata
 
 
 @contextmanager
 def requires(purpose: str, *libraries: str, extra: str) -> Iterator[None]:
-    """A context manager in which the error of a missing library has the command that installs it.
+    """A context manager that adds the command for installation to the error of a missing library.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class Standard:
         return self.xp.arange(n, **self.device_option(like))
 
     def identity(self, n: int, like: Array) -> Array:
-        """The mask of the diagonal of n × n cells, on the device of ``like``."""
+        """A boolean mask (n, n), True on the diagonal, on the device of ``like``."""
         return self.xp.eye(n, dtype=self.xp.bool, **self.device_option(like))
 
     def shares(self, n: int, like: Array) -> Array:

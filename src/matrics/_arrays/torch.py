@@ -15,7 +15,7 @@ import torch
 
 from matrics._arrays.standard import Array, Compiler, InOneRow, layout
 
-# The mask of the diagonal is kept for up to this number of classes.
+# Masks of the diagonal are cached for at most this number of classes.
 _FEW_CLASSES = 256
 
 # Dtypes of counts other than floats.
@@ -148,7 +148,7 @@ class Torch(InOneRow):
         )
 
     def identity(self, n: int, like: Array) -> Array:
-        """See ``Standard``; of few classes on the CPU it is made once, which takes four operations."""
+        """See ``Standard``. For few classes on the CPU, the mask is cached, as it takes four operations."""
         is_known = n <= _FEW_CLASSES and like.is_cpu and not torch.compiler.is_compiling()
         return _identity(n) if is_known else super().identity(n, like)
 
@@ -400,7 +400,7 @@ def _is_elsewhere(x: Array) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _identity(n: int) -> Array:
-    """The mask of the diagonal; neither mapped nor of inference mode, so that all code can use it."""
+    """The mask of the diagonal, created outside of transforms and of inference mode, so that all code can use it."""
     with _without_transforms(), torch.inference_mode(mode=False):
         return torch.eye(n, dtype=torch.bool)
 

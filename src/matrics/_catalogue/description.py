@@ -53,7 +53,7 @@ def describe(name: str | Metric) -> str:
     """
     record = get_metric(name)
     lines = facts(record)
-    if record.spec != record.name:  # fixed options are shown, also the options that an alias fixes
+    if record.spec != record.name:  # the name has fixed options, or is an alias with fixed options
         lines = {"asked for": record.spec, **lines}
     return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
 

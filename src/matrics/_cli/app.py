@@ -145,7 +145,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 command(**values, **made)
             except BrokenPipeError as error:
-                raise Stopped(BROKEN_PIPE) from error  # click would end with 1, which means "fail" for a gate
+                raise Stopped(BROKEN_PIPE) from error  # click would exit with 1, the code of a failed gate
 
     call.__doc__, call.__annotations__ = command.__doc__, {option.name: option.annotation for option in parameters}
     call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

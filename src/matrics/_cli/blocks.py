@@ -89,7 +89,7 @@ class Totals:
     invalid: int = 0
     first_invalid: list[int] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
-    current: tuple[int, int] = (0, 0)  # the matrices that the main thread computes
+    current: tuple[int, int] = (0, 0)  # start and stop of the piece in the main thread
 
     def add(self, block: BlockResult) -> None:
         """Add the results of the next block."""
@@ -139,7 +139,7 @@ class Progress:
     bytes_each: float  # the bytes of a matrix in the input; 0 if matrices were counted before
     totals: Totals
     begin: float = field(default_factory=time.monotonic)
-    most: int = 0  # of matrices that were shown as done: a piece may run several loops in sequence
+    most: int = 0  # the largest ``done`` so far, as a piece may run several loops in sequence
 
     def words(self) -> str:
         """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
@@ -160,7 +160,7 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """The number of matrices that are done, with a share of the current piece."""
+        """The number of completed matrices, including the completed share of the current piece."""
         start, stop = self.totals.current
         self.most = max(self.most, self.totals.matrices, start + int((share_done() or 0.0) * (stop - start)))
         return self.most

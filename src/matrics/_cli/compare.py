@@ -121,7 +121,7 @@ def compare(
     check_models(paths, columns, pred, scores=scores, several=several)
     inputs = [opened(each, rows_read.answers) for each in paths]
     if metrics is None and true == Names.true and any(map(are_passes, inputs)):
-        say(f"{name_of(path)}: the log says which answers pass; the accuracy is the pass rate")
+        say(f"{name_of(path)}: the answers of the log only pass or fail; the accuracy is the pass rate")
         metrics = ["accuracy"]
     if paired_on in {*columns, true, *(pred or [Names.pred])}:
         raise ArgumentError(
@@ -254,7 +254,7 @@ def read_groups(given: Path | Input, names: Names, chosen: ComparisonOptions) ->
 def read_files(paths: list[Path | Input], names: Names, chosen: ComparisonOptions) -> Models:
     """Two files, each with the predictions of a model; rows of samples that only one file has are left out."""
     if path_name(paths[0]) == path_name(paths[1]):
-        raise ValueError(f"{path_name(paths[1])}: expected another file than the first, got the same file twice")
+        raise ValueError(f"{path_name(paths[1])}: expected two different files, got the same file twice")
     files = TwoFiles.read(paths, names)
     files.refuse_disjoint(names.labels)
     measured = _measured(files, chosen)

@@ -37,10 +37,10 @@ class GateFiles:
     classes: Classes
     titles: list[str]
     facts: dict[str, Any] = field(default_factory=dict)
-    answered: tuple[Answered, ...] = ()  # of the runs of an evaluation log
+    answered: tuple[Answered, ...] = ()  # for each run of an evaluation log
 
     def described(self, level: float) -> list[str]:
-        """Where the samples come from, and the shares of answers with a score, in sentences."""
+        """The origin of the samples in sentences, and a line for each run with its share of answers with a score."""
         return [*self.titles, *answered_in_words(self.answered, level)]
 
 

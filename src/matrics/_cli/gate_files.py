@@ -71,7 +71,7 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
         return files
     samples = files.samples.compared_with(reference)
     title = files.titles[0]
-    if chosen.judge is None:  # otherwise the title has the number of models
+    if chosen.judge is None:  # with a judge, the title already has the number of models
         title += f" in {counted(len(samples.names), 'group')} ({', '.join(request.by)})"
     facts = {**files.facts, "by": list(request.by), "groups": list(samples.names), "reference": reference}
     if reference is not None:
@@ -82,7 +82,7 @@ def read_files(path: Path, request: MatrixRequest, chosen: FileOptions, requirem
 def _scored(path: Path, request: MatrixRequest, chosen: FileOptions, requirements: list[str]) -> GateFiles:
     """The scores of a file, and the labels where requirements are on labels: by a threshold, or of a column."""
     baseline = None if chosen.baseline is None else str(chosen.baseline)
-    advice = "matrics compare FILE --scores OLD,NEW compares models by columns of scores for the same samples"
+    advice = "matrics compare FILE --scores OLD,NEW compares two columns of scores of the same samples"
     refuse(f"no such option with --scores ({advice})", {"baseline": baseline})
     refuse("no such option with --scores", {"judge": chosen.judge and chosen.judge.judge})
     of_labels, of_scores = (has_measures(requirements, of_scores=side) for side in (False, True))
@@ -144,7 +144,9 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
     """Count samples by the labels of people, where there are some, of a judge, and of the model."""
     rows = read_judged([path], request.names(), judging, has_pred=request.pred != Names.pred)
     if len(rows.models) > 1 and not request.by:
-        raise ArgumentError("by", f"expected model, as a gate is about a single model, got {len(rows.models)} models")
+        raise ArgumentError(
+            "by", f"expected the column model, as a gate is about a single model, got {len(rows.models)} models"
+        )
     parts = []
     for place in range(len(rows.models)):
         counts = JudgedCounts(*(table[place] for table in rows.counts[:2]))
@@ -161,7 +163,7 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
     if mixed is not None:
         column, models = mixed
         by = quoted(", ".join(request.by)) if request.by else "none"
-        raise ArgumentError("by", f"expected {column}, as the log has the answers of {models}, got {by}")
+        raise ArgumentError("by", f"expected the column {column}, as the log has the answers of {models}, got {by}")
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)

@@ -188,7 +188,7 @@ class IntervalRun(MatrixRun):
     summarises: ClassVar[str] = "how wide they are, from the lower to the upper limit"
 
     limits: LimitOptions
-    answered: tuple[Answered, ...] = ()  # of the runs of an evaluation log
+    answered: tuple[Answered, ...] = ()  # for each run of an evaluation log
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.limits.clusters)

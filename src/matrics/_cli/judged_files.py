@@ -178,8 +178,8 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
     if names.answers.missing_score != "drop":
         raise ArgumentError(
             "missing_score",
-            "expected no such option with --judge, as answers that the judge has not graded are estimated from those "
-            f"that people have graded, got {quoted(names.answers.missing_score)}",
+            "expected no such option with --judge, as answers without a grade of the judge are estimated from answers "
+            f"with grades of people, got {quoted(names.answers.missing_score)}",
         )
     read = [_read(path, names, judge, human, has_pred=has_pred) for path in paths]
     if len({len(part.labels) for part in read}) > 1:
@@ -248,10 +248,10 @@ def _numbers(column: list[str | None], place: dict[str, int]) -> Array:
 
 
 def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dict[str, int]]:
-    """The grades of answers as classes, and the class of each label.
+    """The grades as classes, and the index of the class of each label.
 
-    The grade that passes is the second class: it counts as predicted of all answers. People and the judge may have
-    graded in different words, such as ``true`` and ``1``; these are the same grades.
+    The grade that passes is the second class, which is the prediction for all answers. People and the judge may use
+    different words for the same grade, such as ``true`` and ``1``.
     """
     of_word = {word: k for pair in GRADES for k, word in enumerate(pair)}
     if positive is not None:
@@ -279,7 +279,7 @@ def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dic
 
 
 def _word_of(k: int, place: dict[str, int]) -> str:
-    """The first label of a grade; of a grade without labels, the opposite of the other grade."""
+    """The first label of a grade. If the grade has no labels, the opposite of a label of the other grade."""
     mine = [label for label, at in place.items() if at == k]
     if mine:
         return mine[0]
@@ -331,7 +331,7 @@ def _made(table: Any, names: JudgedNames) -> Answers:
 
 
 def _is_missing(grade: str) -> bool:
-    """Whether a grade is a text that other programs write in place of a missing value."""
+    """Whether a grade is a text for a missing value, such as ``NaN`` or ``null``."""
     return grade.strip().lower() in MISSING_GRADES
 
 

@@ -138,13 +138,13 @@ def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str 
 
 
 def answered_of(given: Path | Input) -> tuple[Answered, ...]:
-    """The answers of each run of a log, with and without a score; empty for files of another kind."""
+    """The numbers of answers with and without a score for each run of a log; empty for other files."""
     answered: tuple[Answered, ...] = getattr(getattr(given, "table", None), "answered", ())
     return answered
 
 
 def are_passes(given: Path | Input) -> bool:
-    """Whether this is a log that only says which answers pass, so that no measure needs its classes."""
+    """Whether this is a log whose answers only pass or fail, without other classes."""
     from matrics._integrations.evals.labels import PASS
 
     table = given.table if isinstance(given, Input) else None
@@ -152,7 +152,7 @@ def are_passes(given: Path | Input) -> bool:
 
 
 def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | None:
-    """The column and the names of several models of a log whose answers would be counted together."""
+    """The column that separates the models of a log, and their names; None if ``by`` separates them."""
     runs = list(dict.fromkeys(part.run for part in answered_of(given)))
     if len(runs) < 2 or {"model", "file"} & set(by) or not isinstance(given, Input) or given.table is None:
         return None
@@ -161,7 +161,7 @@ def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | 
 
 
 def say_of_models(given: Path | Input, by: Sequence[str]) -> None:
-    """Print that the answers of several models are counted together."""
+    """Print a message if the answers of several models are counted together."""
     mixed = several_models(given, by)
     if mixed is not None and isinstance(given, Input):
         column, names = mixed
@@ -169,7 +169,7 @@ def say_of_models(given: Path | Input, by: Sequence[str]) -> None:
 
 
 def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
-    """A line for each run; empty if all answers have a score."""
+    """A line for each run with the share of answers with a score; empty if all answers have a score."""
     if not any(unscored for part in parts for _, unscored in part.samples):
         return []
     several = len({part.scorer for part in parts}) > 1
@@ -178,7 +178,7 @@ def answered_in_words(parts: Sequence[Answered], level: float) -> list[str]:
 
 
 def default_measures(path: Path, source: MatrixSource) -> tuple[str, dict[str, str]]:
-    """The group ``core``, or the accuracy of a log that only says which answers pass, which is titled pass rate."""
+    """The default measures and their titles: ``core``, or the pass rate of a log whose answers only pass or fail."""
     from matrics._integrations.evals.labels import FAIL
 
     if not is_log(path) or not _only_passes(source):
@@ -187,7 +187,7 @@ def default_measures(path: Path, source: MatrixSource) -> tuple[str, dict[str, s
     true = stack if source.rows == "true" else stack.transpose(0, 2, 1)
     if FAIL in source.classes and true[:, source.classes.index(FAIL)].any():
         return "core", {}
-    say(f"{source.file}: the log says which answers pass; the accuracy is the pass rate")
+    say(f"{source.file}: the answers of the log only pass or fail; the accuracy is the pass rate")
     return "accuracy", {"accuracy": "pass rate"}
 
 

@@ -38,7 +38,7 @@ class TwoFiles:
     classes: tuple[str, ...]
     ordered: bool
     places: tuple[Array, Array] = field(repr=False)  # of the classes of each file among all
-    are_named: bool = False  # whether --labels, or the format of logs, has named the classes
+    are_named: bool = False  # whether --labels or a log defines the classes
 
     @classmethod
     def read(cls, paths: Sequence[Path | Input], names: Names) -> TwoFiles:
@@ -81,12 +81,12 @@ class TwoFiles:
 
 
 def path_name(given: Path | Input) -> str:
-    """The name of a file, which may have been read."""
+    """The name of a file, or of the file of an input."""
     return name_of(given if isinstance(given, Path) else given.path)
 
 
 def is_read_log(given: Path | Input) -> bool:
-    """Whether this is an evaluation log, whose answers may have a single true class."""
+    """Whether this input is an evaluation log, whose answers may have a single true class."""
     return not isinstance(given, Path) and given.table is not None and bool(given.table.scorers)
 
 

@@ -37,7 +37,7 @@ def _print(progress: Shown, stop: threading.Event) -> None:
 
 # Commands without a count of rows or matrices -----------------------------------------------------------------------
 
-_working = contextlib.ExitStack()  # the bar of the command
+_working = contextlib.ExitStack()  # the progress bar of the current command
 
 
 @contextlib.contextmanager

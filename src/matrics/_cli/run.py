@@ -61,7 +61,7 @@ class Run:
     metrics: dict[str, Metric]
     zero_division: float
     settings: RunOptions
-    headings: Mapping[str, str] = field(default_factory=dict)  # of measures, for people, if they differ from the names
+    headings: Mapping[str, str] = field(default_factory=dict)  # the titles of measures that differ from their names
     totals: Totals = field(default_factory=Totals)
 
     @property
@@ -197,7 +197,7 @@ class Run:
         return in_order(self.find if self.threads > 1 else self._find_here, self.read(), self.threads)
 
     def _find_here(self, piece: Piece) -> BlockResult:
-        """Compute the results of a piece in the main thread, whose progress is shown."""
+        """Compute the results of a piece in the main thread, where its progress can be shown."""
         self.totals.current = piece.start, piece.stop
         return self.find(piece)
 

@@ -23,7 +23,7 @@ FACTS: dict[str, tuple[Any, str]] = {
     "answers": (list[dict[str, Any]], "Of each measure and pair of runs whether the difference is real, in words."),
     "answered": (
         list[dict[str, str | int | float]],
-        "Of each run of an evaluation log, and scorer, the share of answers with a score, and its limits.",
+        "Of each run and scorer of an evaluation log, the share of answers with a score, and its limits.",
     ),
     "baseline": (str, "The file of the baseline."),
     "both": (int, "The samples that people and the judge have labelled."),

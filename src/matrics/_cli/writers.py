@@ -276,7 +276,7 @@ class Delivery:
 
 
 class _Console(Console):
-    """A console without rich's exit code for a pipe that its reader has closed: 1 means "fail" for a gate."""
+    """A console that exits with 141 if its reader closes the pipe. Rich would exit with 1, as a failed gate does."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise Stopped(BROKEN_PIPE)

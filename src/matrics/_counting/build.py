@@ -35,7 +35,7 @@ from matrics._stacks.transform import Over, check_over
 from matrics._stacks.transform import normalize as _normalize
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
-# Stacks of so few cells are below any limit of memory.
+# Stacks with at most this number of cells are below any limit of memory.
 FEW_CELLS = 2**16
 
 
@@ -385,7 +385,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
 
 
 def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
-    """The sums for labels (*B, N) in memory and probabilities (*B, N, n), both tensors; None for others and errors.
+    """The sums for tensors of labels (*B, N) and probabilities (*B, N, n); None for other input, also if it is invalid.
 
     For a small batch, the checks of ``soft_confusion_matrix`` take longer than the sums.
     """
@@ -395,7 +395,7 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
     if y_prob.is_nested or y_prob.layout is not torch.strided or y_prob.dtype not in (torch.float32, torch.float64):
         return None
     shape = y_prob.shape
-    # An axis 1 of the length of the last axis may be meant as the axis of classes, which causes a warning.
+    # If axis 1 is as long as the last axis, it may be the axis of classes, which causes a warning.
     is_plain = len(shape) == 2 or (len(shape) > 2 and shape[1] != shape[-1])
     if not is_plain or y_true.dtype != torch.int64 or y_true.shape != shape[:-1]:
         return None

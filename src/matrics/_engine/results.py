@@ -196,7 +196,7 @@ def to_json(scores: Any) -> str:
     values = _finite(to_dict(scores), "", nulls)
     document = {"schema": SCHEMA, "version": __version__, "values": values, "nulls": nulls}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    return SURROGATES.sub(lambda letter: json.dumps(letter[0])[1:-1], text)  # of file names; no encoding has them
+    return SURROGATES.sub(lambda letter: json.dumps(letter[0])[1:-1], text)  # surrogates of file names
 
 
 def _finite(value: Any, place: str, nulls: list[dict[str, str]]) -> Any:

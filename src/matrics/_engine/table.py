@@ -34,7 +34,7 @@ class Table(Margins):
 
     @margin
     def has_samples(self) -> Array:
-        """Whether each matrix has samples: ``[*batch]``, or without axes as in ``is_positive``."""
+        """Whether each matrix has samples, ``[*batch]``; without axes if all have samples (see ``is_positive``)."""
         return self.is_positive(self.total)
 
     @margin
@@ -336,7 +336,7 @@ class Table(Margins):
         return self.xp.where(size > rest, near, far)
 
     def entropy(self, shares: Array, rests: Array) -> Array:
-        """The entropy -Σ p ln p over the classes, from their shares and the counts of all other samples."""
+        """The entropy -Σ p ln p, from the share p of each class and the number of samples outside the class."""
         # 0 - x, as -x would be -0.0 for a single class.
         return 0 - self.sum(shares * self.log_near_one(shares, -self.share(rests)), axis=0)
 

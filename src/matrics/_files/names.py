@@ -95,7 +95,7 @@ def check_columns(header: Sequence[str], names: Names) -> list[str]:
     listed = quoted_list(header, 20)
     for name in required:
         if name not in header:
-            log = "; evaluation logs have their samples in the field sample" if "score" in header else ""
+            log = "; an evaluation log also needs the field sample" if "score" in header else ""
             raise ValueError(
                 f"expected the columns {cut(', '.join(required))}, got no {quoted(name)}; the columns are {listed}{log}"
             )

@@ -144,7 +144,7 @@ class RequirementResult(Result):
             return ""
         unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
         if self.needed is None and self.status == IntervalStatus.FEW_LABELS:
-            return f"more than {self.samples:,.0f} {self.unit}s would decide; with so few, their number is unknown"
+            return f"more than {self.samples:,.0f} {self.unit}s would decide; their number cannot be estimated yet"
         if self.needed is None:
             return f"no number of {unit}s like these would decide{INSTEAD.get(self.status, '')}"
         return f"about {counted(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"

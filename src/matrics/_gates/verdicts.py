@@ -307,7 +307,7 @@ def decide(
 
 
 def _refuse_large_k(requirements: list[Requirement], samples: Samples) -> None:
-    """Raise for a measure of more samples than there are, in any group."""
+    """Raise if the ``k`` of a measure is above the number of samples of any group."""
     names = samples.names or ("",)
     of_scores = {str(each.metric): each.metric for each in requirements if isinstance(each.metric, ScoreMeasure)}
     for name, evidence in zip(names, samples.parts, strict=True):
@@ -360,8 +360,8 @@ def _errors(samples: Samples, classes: Classes, top: int) -> tuple[Confusion, ..
     names = [str(label) for label in classes.labels or range(classes.number)]
     whole = sum(matrices[1:], start=matrices[0])
     sides = (whole.any(axis=0).sum(), whole.any(axis=1).sum())
-    is_graded = set(names) <= GRADES or samples.parts[0].labels is not None  # a judge may grade in other words
-    if is_graded and min(sides) < 2:  # answers have no true class: each error is a failed answer
+    is_graded = set(names) <= GRADES or samples.parts[0].labels is not None  # judged answers may have other grades
+    if is_graded and min(sides) < 2:  # each error is a failed answer, as answers have no true class
         return ()
     if samples.parts[0].labels is not None:  # a corrected matrix has no integers
         whole = np.rint(whole)

@@ -75,7 +75,7 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
 
 
 def _pair(t: Table, a: Array, c: Array, twice: Array) -> tuple[Array, Array]:
-    """Ascending eigenvalues of [[a, b], [b, c]] with twice = 2 b, each with the absolute precision of the larger."""
+    """Ascending eigenvalues of [[a, b], [b, c]] for twice = 2 b, both with the absolute precision of the larger."""
     trace, difference = a + c, a - c
     reach = t.sqrt(difference * difference + twice * twice)
     return 0.5 * (trace - reach), 0.5 * (trace + reach)

@@ -1,4 +1,4 @@
-"""The share of a computation that is done: long loops count their steps, and the command line shows the share."""
+"""The completed share of a computation, from the completed steps of its long loops."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class CountedLoop:
 
     def __init__(self, total: int, *, nested: bool = True) -> None:
         self.total, self.done, self.nested = total, 0, nested
-        self.shown = 0.0  # the largest share so far: a step may have several loops in sequence
+        self.shown = 0.0  # the largest share so far, as a step may run several loops in sequence
         self._lock = threading.Lock()
 
     def advance(self, number: int = 1) -> None:
-        """Count some steps."""
+        """Add completed steps to the count."""
         with self._lock:
             self.done += number
 
@@ -32,9 +32,9 @@ _loops: list[CountedLoop] = []
 
 @contextlib.contextmanager
 def counted_loop(total: int, *, nested: bool = True) -> Iterator[CountedLoop]:
-    """Count the steps of a loop while the context is open.
+    """Count the completed steps of a loop while the context is open.
 
-    With ``nested=False``, loops within a step are not counted: they are many different loops in sequence.
+    With ``nested=False``, loops within a step are not counted, as a step runs many different loops in sequence.
     """
     loop = CountedLoop(total, nested=nested)
     is_counted = total > 0 and threading.current_thread() is threading.main_thread()
@@ -48,7 +48,7 @@ def counted_loop(total: int, *, nested: bool = True) -> Iterator[CountedLoop]:
 
 
 def steps(items: Sequence[Item], *, nested: bool = True) -> Iterator[Item]:
-    """Yield the items of a loop, and count them, as :func:`counted_loop` does.
+    """Yield the items of a loop, and count the completed steps as :func:`counted_loop` does.
 
     >>> [(item, share_done()) for item in steps("ab")], share_done()
     ([('a', 0.0), ('b', 0.5)], None)
@@ -60,7 +60,7 @@ def steps(items: Sequence[Item], *, nested: bool = True) -> Iterator[Item]:
 
 
 def share_done() -> float | None:
-    """The share of the outermost loop that is done, with the shares of the loops within its step.
+    """The completed share of the outermost loop, including the shares of the loops within its current step.
 
     None without a loop of several steps.
 
@@ -69,7 +69,7 @@ def share_done() -> float | None:
     """
     share: float | None = None
     for loop in reversed(_loops.copy()):
-        if loop.total == 1:  # says nothing by itself
+        if loop.total == 1:  # its share is that of the loop within its step
             share = share if loop.nested else None
             continue
         inner = share if share is not None and loop.nested else 0.0

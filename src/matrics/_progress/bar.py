@@ -1,4 +1,4 @@
-"""A bar on a terminal while a computation runs: in commands, and in Python within ``matrics.progress()``."""
+"""A progress bar on a terminal while a computation runs, in commands and within ``matrics.progress()``."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ THREAD = "progress"
 
 
 class Shown(Protocol):
-    """The progress of a run."""
+    """The progress of a computation."""
 
     def words(self) -> str:
-        """How far it is, in words."""
+        """The progress as text."""
 
     @property
     def percent(self) -> int | None:
-        """The share that is done, rounded down; None if it is not known."""
+        """The completed share in percent, rounded down; None if it is unknown."""
 
 
 class Ending(Protocol):
-    """The end of a run, such as an event."""
+    """The end of a computation, such as an event."""
 
     def wait(self, timeout: float) -> bool:
-        """Whether the run has ended; the result comes after so many seconds, or at the end."""
+        """Wait for the end, at most ``timeout`` seconds; return whether the computation has ended."""
 
 
 @contextlib.contextmanager
 def watched(show: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Call a function in a thread while the context is open; it returns after the event is set."""
+    """Run a function in a thread while the context is open. Its argument is an event that is set at the end."""
     stop = threading.Event()
     thread = threading.Thread(target=show, args=(stop,), name=THREAD, daemon=True)
     thread.start()
@@ -53,7 +53,7 @@ def watched(show: Callable[[threading.Event], None]) -> Iterator[None]:
 
 
 def draw(run: Shown, end: Ending) -> None:
-    """Draw the bar of a run until its end, unless it is short."""
+    """Draw a progress bar until the end of a computation that takes more than a second."""
     if end.wait(SHOW_AFTER):
         return
     from rich.console import Console
@@ -66,39 +66,39 @@ def draw(run: Shown, end: Ending) -> None:
         task = bar.add_task("", total=None)
         while True:
             percent = run.percent
-            bar.tasks[0].total = None if percent is None else 100  # without a share to show, the bar only moves
+            bar.tasks[0].total = None if percent is None else 100  # without a known share, the bar only moves
             bar.update(task, completed=percent or 0, description=in_percent(run), refresh=True)
             if end.wait(REFRESH):
                 return
 
 
 def in_percent(run: Shown) -> str:
-    """How far a run is, in words, after the share that is done."""
+    """The completed share in percent, if it is known, and the progress as text."""
     percent = run.percent
     return run.words() if percent is None else f"{percent} %: {run.words()}"
 
 
 def time_text(seconds: float) -> str:
-    """A time in words."""
+    """A time as text, such as ``2 min 5 s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class Working:
-    """The progress of a command or a function: the seconds since it began, and the share of its loop that is done."""
+    """The progress of a command or function: the completed share of the current loop, and the time since the start."""
 
     def __init__(self, name: str) -> None:
         self._name, self._begin = name, time.monotonic()
 
     @property
     def percent(self) -> int | None:
-        """The share of the current loop, such as that of replicates; None outside of such loops."""
+        """The completed share of the current loop, for example over replicates; None outside of such loops."""
         share = share_done()
         return None if share is None else int(100 * share)
 
     def words(self) -> str:
-        """The name and the time."""
+        """The name, and the time since the start."""
         return f"{self._name}: {time_text(time.monotonic() - self._begin)}"
 
 
@@ -109,8 +109,8 @@ class Working:
 def progress() -> Iterator[None]:
     """A context manager that shows a progress bar for each call of matrics that takes more than a second.
 
-    The bar is drawn on standard error if it is a terminal, and it disappears when the call returns. Elsewhere, as in
-    a file or a notebook, nothing is printed.
+    The bar appears if standard error is a terminal, and disappears when the call returns. Otherwise, as in a file or a
+    notebook, nothing is printed.
 
     Raises
     ------
@@ -121,10 +121,10 @@ def progress() -> Iterator[None]:
 
     Notes
     -----
-    The bar has the name of the function, the seconds since its call, and the share of the current loop that is done:
-    of replicates, thresholds, groups, blocks of matrices. A function may run several loops in sequence. Without a loop,
-    such as in a single sort, the share is unknown and the bar only moves. Results do not depend on the bar. The
-    command line shows the same bar without this function.
+    The bar shows the completed share of the current loop, the name of the function and the seconds since its call.
+    Loops run over replicates, thresholds, groups or blocks of matrices. A function may run several loops in sequence.
+    Without a loop, as in a single sort, the share is unknown and the bar only moves. Results do not depend on the bar.
+    Commands show the same bar without this function.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def progress() -> Iterator[None]:
         if importlib.util.find_spec("rich") is None:
             raise ModuleNotFoundError("rich", name="rich")
     if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("progress: expected the main thread, whose loops are counted, got another thread")
+        raise RuntimeError("progress: expected the main thread, as loops are counted only there, got another thread")
     if _Calls.are_shown or not sys.stderr.isatty():
         yield
         return
@@ -151,7 +151,7 @@ def progress() -> Iterator[None]:
 
 
 class _Calls:
-    """Whether the calls of the main thread are shown: an inner context adds nothing."""
+    """Whether a context already shows the calls of the main thread; a context within it shows no second bar."""
 
     are_shown = False
 
@@ -162,17 +162,17 @@ def _draw_calls(stop: threading.Event) -> None:
         frame = _public_frame()
         if frame is not None:
             draw(Working(_name_of(frame)), _EndOfCall(frame, stop))
-            del frame  # with it, the arrays of the call would stay in memory
+            del frame  # a reference to the frame would keep the arrays of the call in memory
 
 
 class _EndOfCall:
-    """The end of a call, or of the context around it."""
+    """The end of a call, or of its ``progress()`` context."""
 
     def __init__(self, frame: FrameType, stop: threading.Event) -> None:
         self._frame, self._stop = frame, stop
 
     def wait(self, timeout: float) -> bool:
-        """Whether the call has ended; the result comes after so many seconds, or at the end."""
+        """Wait for the end, at most ``timeout`` seconds; return whether the call or the context has ended."""
         end = time.monotonic() + timeout
         while True:
             if self._stop.wait(min(REFRESH, max(0.0, end - time.monotonic()))):
@@ -184,12 +184,12 @@ class _EndOfCall:
 
 
 def _public_frame() -> FrameType | None:
-    """The frame of the function of matrics that the main thread has called; None outside of such functions."""
+    """The frame of the outermost function of matrics in the main thread; None if there is no such function."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     called = None
     while frame is not None:
         name = str(frame.f_globals.get("__name__"))
-        if name.startswith("matrics._cli."):  # commands have a bar of their own
+        if name.startswith("matrics._cli."):  # commands draw their own bar
             return None
         if name.startswith("matrics.") and not name.startswith(__name__):
             called = frame
@@ -198,7 +198,7 @@ def _public_frame() -> FrameType | None:
 
 
 def _name_of(frame: FrameType) -> str:
-    """The name of a function; that of a measure where the measure is called."""
+    """The name of a function; if a measure is called, the name of the measure."""
     name = frame.f_code.co_qualname.partition(".<")[0]
     if name.endswith(".__call__"):
         called = frame.f_locals.get("self")

@@ -100,7 +100,7 @@ class Histograms:
                 for values in zip(*(part for part, _ in parts), strict=True)
             ]
             is_defined = self._concatenated([part for _, part in parts], is_pooled=is_pooled)
-            if not parts:  # an empty batch
+            if not parts:  # a batch axis has length 0
                 measures, is_defined = [is_defined] * 3, is_defined > 0
             if has_classes and average in ("macro", "weighted"):
                 weights = self._total("all_positives") if average == "weighted" else None

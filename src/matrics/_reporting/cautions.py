@@ -140,8 +140,8 @@ def _without_score(data: Data) -> Iterator[Caution]:
     yield Caution(
         "warning",
         f"Answers without a score: {listed(parts)}.",
-        "A model that leaves hard questions without an answer is not better. Scored as 0 (missing_score), all models "
-        "have the same samples.",
+        "A model that does not answer hard questions is not better. If missing scores count as 0 (missing_score), all "
+        "models have the same samples.",
     )
 
 

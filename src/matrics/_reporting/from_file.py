@@ -58,7 +58,7 @@ class FileData(NamedTuple):
     origin: Origin
     class_names: tuple[str, ...] | None = None
     sides: tuple[list[str], list[str]] | None = None
-    columns: ReportColumns | None = None  # with the models and samples of a log, unless the caller has named them
+    columns: ReportColumns | None = None  # completed for a log
 
 
 def read_file(
@@ -129,7 +129,7 @@ def read_file(
 
 
 def columns_of_log(columns: Mapping[str, Sequence[Any]], names: ReportColumns) -> ReportColumns:
-    """The columns of models and of samples in an evaluation log, unless others are named.
+    """The columns, completed by those of the models and samples of an evaluation log if the caller has named none.
 
     The answers to a sample are not independent. Models are compared sample by sample if they have the same samples.
     """

@@ -210,9 +210,9 @@ class RunningState(Additive):
         buffer : bytes
             The result of :meth:`to_bytes` of a state of the same class.
         class_names : sequence of str, optional
-            Names of the classes, in their order for the reader. A state of other names, or of another order, raises an
-            error, and so does a state with names if they are left out here, or the other way round: all states that are
-            read, and added up, then have the same classes. :meth:`class_names_in` has the names of a state.
+            Names of the classes, in their order. They are required for a state with names, and must be left out for a
+            state without names. Other names or another order raise an error, so that only states of the same classes
+            are added up. :meth:`class_names_in` returns the names of a state.
         like : array, optional
             An array of the library and on the device of the state; NumPy if left out.
 
@@ -254,7 +254,7 @@ class RunningState(Additive):
 
     @classmethod
     def class_names_in(cls, buffer: bytes) -> tuple[str, ...] | None:
-        """The class names that :meth:`to_bytes` has stored, for a reader that does not know them.
+        """The class names that are stored in the bytes of a state.
 
         Parameters
         ----------

@@ -171,7 +171,7 @@ class _OnHost(HostArithmetic, _WholeMargins):
 def scores_on_host(
     counts: NumPyArray, functions: Sequence[TableFunction], zero_division: float, *, are_valid: bool
 ) -> list[Array]:
-    """The values of measures of margins for counts (3, n) of NumPy; integers may be known to be valid."""
+    """The values of measures of margins for NumPy counts (3, n); with ``are_valid``, the counts are not checked."""
     with NUMPY.quiet():
         if are_valid:
             tp, fn, fp = counts

@@ -64,37 +64,37 @@ def from_bytes(template: type, buffer: Any, class_names: Sequence[str] | None, l
 
 
 def class_names_in(template: type, buffer: Any) -> tuple[str, ...] | None:
-    """The class names of an archive, or None."""
+    """The class names in an archive; None if it has none."""
     state = from_bytes(template, buffer, ANY, None)
     names = _read(template, bytes(buffer)).get("class_names")
     return None if names is None else _checked(names, state)
 
 
-#: The class names of a reader that takes those of any state.
+#: A value in place of class names: the names of the state are not compared.
 ANY: Any = object()
 
 
 def _checked(names: Array, state: Any) -> tuple[str, ...]:
-    """The names in an archive, which are texts, as many as the state has classes."""
+    """The class names in an archive, after a check of their types and their number."""
     kind = type(state).__name__
     if names.dtype.kind != "U" or names.ndim != 1:
-        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got class names that are no texts")
+        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got class names that are not strings")
     try:
         return check_names(names.tolist(), state._number_of_names) or ()
     except ValueError as error:
-        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got others: {error}") from None
+        raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got invalid class names: {error}") from None
 
 
 def _compare(names: tuple[str, ...] | None, class_names: Sequence[str] | None) -> None:
-    """Raise unless the reader has the names of the state, or both have none."""
+    """Raise unless the class names of the reader and of the state are equal, or both are None."""
     if class_names is ANY or (names is None and class_names is None):
         return
     if names is None:
         raise ValueError("class_names: expected None, as the state was stored without names, or store it with them")
     if class_names is None:
         raise ValueError(
-            f"class_names: expected the classes of the state in their order, {quoted_list(names)}, got none: states of "
-            "other classes must not be added to it"
+            f"class_names: expected the classes of the state in their order, {quoted_list(names)}, got none; only "
+            "states of the same classes can be added up"
         )
     given = tuple(class_names)
     if given != names:

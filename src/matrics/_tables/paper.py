@@ -127,7 +127,7 @@ class PaperResult(Result):
         path = Path(path)
         if path.suffix.lower() != ".docx":
             raise ArgumentError("path", f"expected the name of a file that ends with .docx, got {quoted(str(path))}")
-        with requires("a document of Word needs", "docx", extra="docx"):
+        with requires("a Word document needs", "docx", extra="docx"):
             from docx import Document
             from docx.shared import Pt
         table = self._table()

@@ -26,7 +26,7 @@ CELLS_AT_ONCE = 2**22
 def replicates(
     tasks: Sequence[Task], sources: Sequence[RandomSource], scheme: str, prior: Array | None
 ) -> Iterator[tuple[slice, list[list[Array]]]]:
-    """Yield the values of all measures of each task for replicates of a chunk of matrices: (b, num) or (b, C, num)."""
+    """Yield slices of matrices, with the values of all measures of each task in replicates: (b, num) or (b, C, num)."""
     first, num = tasks[0], tasks[0].options.num
     count = first.cells.shape[-3]
     if sources[0].backend is not NUMPY:
@@ -83,7 +83,7 @@ def _on_host(  # noqa: PLR0917 (the local variables of replicates)
                 result[matrices, ..., replicates_of_block] = np.moveaxis(value, 0, -1)
 
     first, *others = zip(tasks, source.split(len(tasks)), strict=True)
-    work([first])  # allocates the results, whose shapes are known after the first block
+    work([first])  # the first block has the shapes of the results
     if others:
         in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
     return results

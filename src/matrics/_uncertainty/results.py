@@ -66,7 +66,7 @@ class IntervalStatus(IntEnum):
     )
     NO_VARIATION = (
         5,
-        "the method finds no variation, as without any errors or at the end of a range: it gives no limits",
+        "no limits: the method has no usable estimate of the variance, as without errors or at the end of a range",
     )
     UNDEFINED = 6, "the measure is undefined for this matrix"
     INVALID = 7, "the matrix is invalid: a cell, a count or a probability is negative, NaN or infinite"

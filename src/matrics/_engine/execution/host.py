@@ -27,7 +27,7 @@ from matrics._engine.execution.host_arithmetic import SMALL, HostArithmetic
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 
-# The smallest r - 1 whose logarithm ln(1 + (r - 1)) is finite; r ln r is negligible below it.
+# The smallest r - 1 for which ln(1 + (r - 1)) is finite. For smaller values, r ln r is negligible.
 LEAST_EXCESS = 2.0**-52 - 1
 
 
@@ -37,9 +37,9 @@ def in_dtype(x: Array, dtype: Any) -> Array:
 
 
 def _replace_large(logs: Array, large: Array, rests_at: Callable[[tuple[Array, ...]], Array]) -> None:
-    """Replace the few logarithms of large shares p, in place, by ln(1 - q), from the precise q = 1 - p."""
+    """Replace the logarithms of large shares p, in place, by ln(1 - q), where the rest q = 1 - p is precise."""
     if np.count_nonzero(large):
-        where = np.unravel_index(np.flatnonzero(large), large.shape)  # a third of the time of nonzero
+        where = np.unravel_index(np.flatnonzero(large), large.shape)  # takes a third of the time of np.nonzero
         logs[where] = np.log1p(-rests_at(where))
 
 
@@ -208,12 +208,12 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def mean_size(self) -> Array:
-        """See ``Table``; half of the sum, if this is in range."""
+        """See ``Table``; half of the sum if the sum is in range."""
         return 0.5 * (self.true + self.pred) if self.exact else super().mean_size
 
     @margin
     def class_errors(self) -> Array:
-        """See ``Margins``; a difference if it is exact, without an array of each kind of errors."""
+        """See ``Margins``; a difference if it is exact, without the arrays ``fn`` and ``fp``."""
         if not self.exact or "fn" in self.__dict__:
             return super().class_errors
         errors = self.true - self.tp
@@ -248,7 +248,7 @@ class HostTable(HostArithmetic, Table):
     def _square(self) -> Array:
         """The square m² of the total."""
         total = self._factor(self.total)
-        return total * total  # a power of a NumPy scalar takes twice as long
+        return total * total  # total**2 takes twice as long for a NumPy scalar
 
     @margin
     def _overlap(self) -> Array:
@@ -266,11 +266,11 @@ class HostTable(HostArithmetic, Table):
         return super().dot(x, y)
 
     def _variance(self, x: Array) -> Array:
-        """The sum Σ x (m - x) of exact products, for row sums or column sums x."""
+        """The sum Σ x (m - x) of exact products, where x are the row sums or the column sums."""
         return 2 * (x[0] * x[1]) if self.n == 2 else self._square - self.dot(x, x)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
-        """See ``Safe``; the few values that are equal are replaced."""
+        """See ``Safe``; where x and y are equal, the result is x without a rounding error."""
         equal = x == y
         if not x.ndim:
             return x if equal else np.sqrt(x) * np.sqrt(y)
@@ -316,7 +316,7 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def _by_chance(self) -> tuple[Array, Array, Array]:
-        """The products m c and t k of each cell, where t and k are its row and column sum, and their difference."""
+        """The products m c and t k, and their difference, for each cell c with row sum t and column sum k."""
         cells, whole = self.wide(self.cells), self.wide(self.cellwise(self.total))
         expected = self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
         observed = cells * whole
@@ -330,7 +330,7 @@ class HostTable(HostArithmetic, Table):
 
     @margin
     def mutual_information(self) -> Array:
-        """See ``Table``; with the shares written as counts, Σ (m c ln r - (m c - t k)) / m² with r = m c / (t k).
+        """See ``Table``; in counts, this is Σ (m c ln r - (m c - t k)) / m² with r = m c / (t k).
 
         A single logarithm, ln(1 + (r - 1)), is precise for all cells: where r is small, its product with c is small.
         """
@@ -341,12 +341,12 @@ class HostTable(HostArithmetic, Table):
         if not fits:
             logs = np.where(np.isinf(excess), self.log(observed) - self.log(expected), logs)
         terms, total = observed * logs - beyond, self.wide(self.total)
-        # Row by row, as the rounding of a single sum would grow with the number of cells.
+        # The sums of rows come first, as the rounding error of a single sum would grow with the number of cells.
         sums = self.sum(self.sum(terms, axis=self.pred_axis), axis=0 if self.class_first else -1)
         return self._rounded(self.ratio(sums, total * total))
 
     def is_determined(self, axis: int) -> Array:
-        """See ``Table``; in the smallest integers, which are the fastest to add up."""
+        """See ``Table``; sums are the fastest in the smallest integer dtype."""
         occupied = (self.cells != 0).view(np.uint8)
         number = np.add.reduce(occupied, axis=axis, keepdims=True, dtype=np.min_scalar_type(self.n))
         return np.logical_and.reduce(number <= 1, axis=(self.true_axis, self.pred_axis))
@@ -395,13 +395,13 @@ class HostTable(HostArithmetic, Table):
         return self._sum(np.where(matrices == largest, 0, matrices), axes) / total
 
     def log_share(self, size: Array, rest: Array) -> Array:
-        """See ``Table``; the rest is divided only where it is needed."""
+        """See ``Table``; the rest is divided by the total only if it is less than the size."""
         logs = self.log(self.nonzero(self.wide(size)) / self.nonzero(self.whole))
         _replace_large(logs, size > rest, lambda where: rest[where] / self.total[where[1:]])
         return logs
 
     def entropy(self, shares: Array, rests: Array) -> Array:
-        """See ``Table``; the rests are divided only where they are needed."""
+        """See ``Table``; the rests are divided by the total only for shares above 0.5."""
         logs = self.log(shares)
         _replace_large(logs, shares > 0.5, lambda where: rests[where] / self.total[where[1:]])
         logs *= shares
@@ -460,7 +460,7 @@ class KnownTable(HostTable):
 
 
 class SummedTable(HostTable):
-    """A table of integers with known sums, which are exact.
+    """A table of integers whose sums are known and exact.
 
     Parameters
     ----------
@@ -473,7 +473,7 @@ class SummedTable(HostTable):
     """
 
     exact = True
-    scale = None  # these counts are not extreme
+    scale = None  # integer counts need no scale
 
     def __init__(self, cells: Array, sums: Sequence[Array], total: Array, *, largest: float, **options: Any) -> None:
         super().__init__(cells, is_moderate=True, **options)
@@ -483,7 +483,7 @@ class SummedTable(HostTable):
         self.product_dtype = product_dtype_of(total.dtype, largest)
 
     def of_matrix(self, cells: Array, sums: Sequence[Array], total: Array, zero_division: float) -> SummedTable:
-        """The table of another matrix of as many classes, in less time than a new table."""
+        """The table of another matrix with the same number of classes; faster than the constructor."""
         table: SummedTable = object.__new__(SummedTable)
         table.__dict__ = {
             **self.__dict__,
@@ -499,7 +499,7 @@ class SummedTable(HostTable):
 
     @property
     def of_normal_counts(self) -> Table:
-        """The table itself, as its sums are integers."""
+        """The table itself, as integers are never subnormal numbers."""
         return self
 
     def _factor(self, x: Array) -> Array:

@@ -109,5 +109,5 @@ class HostArithmetic(Safe):
         return np.log(x if self._no_zeros(x) else x + (x == 0))
 
     def x_log_x(self, x: Array) -> Array:
-        """See ``Table``; subnormal numbers are imprecise anyway."""
+        """See ``Table``; the lower bound in the logarithm changes only 0 and subnormal x, which are imprecise."""
         return x * np.log(np.maximum(x, tiny(x.dtype)))

@@ -19,7 +19,7 @@ from matrics._engine.margins import margin
 from matrics._engine.table import Table
 from matrics._engine.wide import Wide
 
-# Sums up to this number are finite in each dtype of cells, however they are rounded.
+# Sums up to this number are finite in every dtype of cells, also after rounding.
 LARGEST_SUM = float(np.finfo(np.float32).max) / 2
 
 
@@ -141,7 +141,7 @@ class InspectedTable(Table):
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
         lowest, highest = self._range(self.cells)
-        # Without the total, which not every measure needs, unless a sum could be infinite.
+        # The total, which some measures do not need, is computed only if a sum could be infinite.
         return lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf)
 
     @margin

@@ -1,4 +1,4 @@
-"""Execution on the host for a single matrix of integers: its exact sums, of many classes without a copy as floats."""
+"""Exact sums of a single matrix of integers on the host; for many classes, without a copy of the matrix as floats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PART_BYTES = 256 * 1024
 
 
 def summed_matrix(cells: Array, zero_division: float) -> SummedTable | None:
-    """The table of a matrix of integers in float64; None if its sums may be rounded, or if a cell is negative.
+    """The table of a matrix of integers in float64; None if a sum may be rounded or a cell is negative.
 
     Products with a vector of 1s take half the time of sums, and sums of integers are the same in any order. The
     position of the smallest cell takes half the time of the smallest cell.
@@ -34,7 +34,7 @@ def summed_matrix(cells: Array, zero_division: float) -> SummedTable | None:
 
 @functools.cache
 def _of_size(n: int) -> tuple[Array, SummedTable]:
-    """A vector of 1s, and the table of a matrix without samples."""
+    """A vector of n 1s, and the table of an (n, n) matrix without samples."""
     cells = np.zeros((n, n))
     return np.full(n, 1.0), SummedTable(cells, (cells[0],) * 3, cells[0, 0], largest=0, stack=WholeStack(1))
 

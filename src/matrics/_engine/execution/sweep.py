@@ -15,9 +15,9 @@ from matrics._engine.execution.host import SummedTable, WholeStack
 from matrics._engine.execution.scratch import Scratch
 from matrics._engine.margins import margin
 
-# From this number of classes on, sums run along the rows, and cells keep their order.
+# With at least this number of classes, sums run along the rows, and the axes of the cells are not permuted.
 MIN_CLASSES_IN_PLACE = 50
-# From this number of classes on, a sweep takes less time than a copy of the cells in which classes come first.
+# With at least this number of classes, a sweep takes less time than a copy of the cells with the class axes first.
 MIN_CLASSES_OF_PRODUCTS = 8
 # If at least this share of the total is outside the row and the column of a class, differences of margins are as
 # precise as sums of cells.
@@ -133,7 +133,7 @@ def sweep(
                 return None
         else:
             are_integers = False
-        # Products with 1s are the fastest sums; sums of integers are the same in any order.
+        # Products with a vector of 1s are the fastest sums, and sums of integers are the same in any order.
         true, pred = both = sums_of_part[:, : len(cells)]
         np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # a single product for all matrices
         np.matmul(factors, cells, out=pred)

@@ -14,14 +14,14 @@ from matrics._uncertainty.interval import interval
 
 
 class Answered(NamedTuple):
-    """The answers of a run, by a scorer."""
+    """The numbers of answers of a run with and without a score of a scorer."""
 
     run: str
     scorer: str
     samples: list[tuple[int, int]]  # for each sample, the numbers of answers with and without a score
 
     def share(self, level: float) -> Estimate:
-        """The share of answers with a score, with limits for clusters if samples have several answers."""
+        """The share of answers with a score, and its limits. Several answers to a sample are a cluster."""
         samples = np.array(self.samples)
         tables = np.zeros((len(samples), 2, 2))
         tables[:, 0] = samples
@@ -32,7 +32,7 @@ class Answered(NamedTuple):
         return Estimate(*map(float, result[:4]))
 
     def facts(self, level: float) -> dict[str, Any]:
-        """The number of answers and the share with a score, as plain values."""
+        """The number of answers, the number with a score, and the share with its limits, as plain values."""
         scored, unscored = map(sum, zip(*self.samples, strict=True))
         share = self.share(level)
         numbers = {"answers": scored + unscored, "scored": scored}
@@ -44,12 +44,12 @@ def _ends(share: Estimate) -> dict[str, float]:
 
 
 def answered_by(run: Run, scorer: str) -> Answered:
-    """The answers of a run, by a scorer."""
+    """The numbers of answers of a run with and without a score of this scorer."""
     return Answered(run.name, scorer, run.answered(scorer))
 
 
 def answered_of(logs: Sequence[Log]) -> tuple[Answered, ...]:
-    """The answers of each run of some logs, by each of its scorers."""
+    """The numbers of answers with and without a score, for each run of the logs and each scorer of the run."""
     return tuple(
         answered_by(run, scorer)
         for run in named_runs(logs)

@@ -130,7 +130,7 @@ def read_lines(path: Path, lines: list[Mapping[str, Any]]) -> Log:
     return Log(str(path), "JSON Lines", tuple(rows))
 
 
-WORDS = {"pass": 1.0, "fail": 0.0, "correct": 1.0, "incorrect": 0.0}  # scores that people write as words
+WORDS = {"pass": 1.0, "fail": 0.0, "correct": 1.0, "incorrect": 0.0}  # words for scores
 
 
 def _score_of(line: Mapping[str, Any], position: int) -> tuple[float, str]:
@@ -143,7 +143,7 @@ def _score_of(line: Mapping[str, Any], position: int) -> tuple[float, str]:
         grade = number(score)
     if grade is None:
         raise ValueError(
-            f"row {position}: expected a number as score, or pass or fail, got {quoted(score)}: write null for no score"
+            f"row {position}: expected a number, pass or fail as score, got {quoted(score)}; write null for no score"
         )
     return grade, ""
 

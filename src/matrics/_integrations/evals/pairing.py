@@ -50,7 +50,7 @@ class Pair(NamedTuple):
 
 
 def runs_of(logs: Sequence[Log]) -> list[Run]:
-    """The runs of all logs, at least two."""
+    """The runs of all logs; raise if there are fewer than two."""
     runs = named_runs(logs)
     if len(runs) < 2:
         raise ValueError(f"{logs[0].file}: expected two logs, or a log of two models, got a log of {runs[0].name}")
@@ -58,7 +58,7 @@ def runs_of(logs: Sequence[Log]) -> list[Run]:
 
 
 def named_runs(logs: Sequence[Log]) -> list[Run]:
-    """The runs of all logs; they have the names of models if these differ, otherwise of files."""
+    """The runs of all logs. The names of runs are those of the models if these differ, otherwise those of the files."""
     runs: list[Run] = []
     for log in logs:
         models = dict.fromkeys(row.model for row in log.rows)

@@ -114,7 +114,7 @@ class LogTable(NamedTuple):
     scorers: tuple[str, ...]  # a matrix can count only one of them
     unlabelled: str = ""  # the reason why some rows have no labels
     notice: str = ""  # the treatment of answers without a score
-    answered: tuple[Answered, ...] = ()  # the answers of each run, with and without a score
+    answered: tuple[Answered, ...] = ()  # numbers of answers of each run
 
 
 def table_of(

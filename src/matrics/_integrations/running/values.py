@@ -137,7 +137,7 @@ class Values:
         return numbers
 
     def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted | None]:
-        """All values; the text of a warning, or an empty text; and the counts, None if there are samples."""
+        """All values, the text of a warning (may be empty), and the counts (None if there are samples)."""
         return self.of(state), "", (state.counts, state.carried)
 
 
@@ -214,7 +214,7 @@ class ConfusionValues(Values):
         return self._named(values), "", counted
 
     def _scored(self, state: ConfusionState | MarginState) -> list[Array]:
-        """The values of all measures, some undefined."""
+        """The values of all measures, which may be undefined."""
         counts, zero_division = state.counts, self.undefined.zero_division
         if type(counts) is not np.ndarray or self._functions is None:
             metrics = [metric for _, metric in self.metrics]
@@ -227,7 +227,7 @@ class ConfusionValues(Values):
 
     @functools.cached_property
     def _functions(self) -> list[TableFunction] | None:
-        """The functions of a table; None if a metric has traced arrays, which NumPy cannot read."""
+        """The measures as functions of a table; None if a metric has traced arrays, which NumPy cannot read."""
         metrics = [metric for _, metric in self.metrics]
         return None if any(metric.is_traced for metric in metrics) else [metric.bind() for metric in metrics]
 
@@ -237,15 +237,15 @@ class ConfusionValues(Values):
         return tuple(metric.is_classwise for _, metric in self.metrics)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, as functions cannot be pickled."""
+        """The fields without cached values, as functions cannot be pickled."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def _are_complete(self, values: Sequence[Array], counts: Array) -> bool:
-        """Whether there are samples and no value is undefined, as far as this can be read without synchronization."""
+        """Whether there are samples and all values are defined; False if this requires synchronization."""
         view = _host_view(counts)
         if view is None or any(map(_has_nan, values)):
             return False
-        # Without samples, all measures that are no counts are undefined.
+        # Without samples, all measures except counts are undefined.
         return (math.isnan(self.undefined.zero_division) and not all(self.are_counts)) or _are_some(view)
 
     def _samples(self, state: ConfusionState | MarginState) -> float | None:
@@ -282,7 +282,7 @@ def on_host(counts: Array, carried: Array | None = None) -> NumPyArray | None:
 
 
 def _host_view(x: Array) -> Any:
-    """The numbers in the memory of the host; None if they cannot be read without synchronization."""
+    """The array as an array of the host; None if it cannot be read without synchronization."""
     if isinstance(x, (np.ndarray, np.generic)):
         return x
     backend, (x,) = as_arrays(x=x)
@@ -290,7 +290,7 @@ def _host_view(x: Array) -> Any:
 
 
 def _has_nan(value: Array) -> bool:
-    """Whether a value, or the value of a class, is NaN."""
+    """Whether the value, or the value of any class, is NaN; True if it cannot be read without synchronization."""
     view = _host_view(value)
     if view is None:
         return True

@@ -275,7 +275,7 @@ class GuardedCells(GuardedCounts):
 
     def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
-        # Not a difference of sums, which a NaN weight would make NaN.
+        # The sum of the border, as a difference of sums would be NaN after a NaN weight.
         if isinstance(counts, np.ndarray):
             return np.add.reduce(counts.take(_border(self.side)))
         grid = counts.reshape(self.side, self.side)
@@ -342,7 +342,7 @@ class GuardedMargins(GuardedCounts):
 
 @functools.lru_cache(maxsize=8)
 def _border(side: int) -> NumPyArray:
-    """The places of the border in a flat grid."""
+    """The indices of the border of a grid in the flat array."""
     places = np.arange(side * side).reshape(side, side)
     return np.concatenate([places[0], places[-1], places[1:-1, 0], places[1:-1, -1]])
 

@@ -88,7 +88,7 @@ def check_method(method: Any, measures: Mapping[str, ScoreMeasure], num: Any, rn
 
 
 def check_k(measures: Mapping[str, ScoreMeasure], number: int, where: str = "") -> None:
-    """Raise an error for measures of more samples than there are."""
+    """Raise an error if the ``k`` of a measure is above the number of samples."""
     for name, measure in measures.items():
         if measure.option == "k" and measure.at > number:
             text = f"expected k of at most the number of samples{where}, {number:,}, got {name}"
