@@ -135,6 +135,103 @@ def test_grades_of_people_in_other_words_than_those_of_the_judge(
     assert [of_words[name] for name in names] == [by_hand[name] for name in names]
 
 
+def in_words(
+    human: tuple[str, str], judge: tuple[str, str], more: tuple[tuple[str, str], ...] = ()
+) -> list[dict[str, Any]]:
+    """Sixty answers, of which people have graded 30 and the judge passes 40."""
+    rows = [
+        {"id": k, "human": human[int(k % 3 > 0 and k % 7 > 0)] if k < 30 else None, "judge": judge[int(k % 3 > 0)]}
+        for k in range(60)
+    ]
+    return [*rows, *({"id": 60 + k, "human": a, "judge": b} for k, (a, b) in enumerate(more))]
+
+
+# Of the 20 answers below 30 that the judge passes, people pass 17: all but 7, 14 and 28; and none of the other 10.
+BY_HAND = float(Fraction(40, 60) * Fraction(17, 20))
+
+
+@pytest.mark.parametrize(
+    ("human", "judge"),
+    [(("No", "Yes"), ("I", "C")), (("0", "1"), ("fail", "pass")), (("False", "True"), ("incorrect", "CORRECT"))],
+)
+def test_positive_in_the_words_of_people_or_of_the_judge(
+    command: Any, human: tuple[str, str], judge: tuple[str, str]
+) -> None:
+    path = write("a.csv", in_words(human, judge))
+    for passing in ([], ["--positive", human[1]], ["--positive", judge[1]]):
+        (row,) = read(command, "interval", path, "--judge", "judge", *passing)["rows"]
+        assert row["accuracy"] == pytest.approx(BY_HAND, rel=1e-12)
+        assert row["accuracy/judge_alone"] == pytest.approx(2 / 3, rel=1e-12)
+    for failing in (human[0], judge[0]):
+        found = read(command, "interval", path, "--judge", "judge", "--positive", failing)
+        (row,) = found["rows"]
+        assert row["accuracy"] == pytest.approx(1 - BY_HAND, rel=1e-12)
+        assert row["accuracy/judge_alone"] == pytest.approx(1 / 3, rel=1e-12)
+        assert (len(found["classes"]), found["positive"]) == (2, failing)
+
+
+@pytest.mark.parametrize("passing", [[], ["--positive", "pass"], ["--positive", "1"]])
+def test_a_third_grade_with_words_and_numbers(command: Any, passing: list[str]) -> None:
+    """Numbers of people are the words of the judge, with and without --positive, and the third grade stays apart."""
+    options = ["--judge", "judge", "--metrics", "accuracy"]
+    plain = in_words(("fail", "pass"), ("fail", "pass"), (("refused", "refused"), ("fail", "refused")))
+    expected = read(command, "interval", write("a.csv", plain), *options)
+    numbers = in_words(("0", "1"), ("fail", "pass"), (("refused", "refused"), ("0", "refused")))
+    found = read(command, "interval", write("b.csv", numbers), *options, *passing)
+    assert found["rows"] == expected["rows"]
+    assert len(found["classes"]) == len(expected["classes"]) == 3
+    of_refused = read(command, "interval", "a.csv", *options, "--positive", "refused")
+    assert (of_refused["classes"], of_refused["positive"]) == (["fail", "refused", "pass"], "refused")
+    assert of_refused["rows"][0]["accuracy/judge_alone"] == pytest.approx(2 / 62, rel=1e-12)
+
+
+def test_a_column_whose_grades_all_fail_or_all_pass(command: Any) -> None:
+    """Grades that the other column has too, or known words of the other meaning, do fail."""
+
+    def accuracies(people: tuple[str, str], judge: tuple[str, str], passing: str) -> tuple[float, float]:
+        path = write("a.csv", in_words(people, judge))
+        (row,) = read(command, "interval", path, "--judge", "judge", "--positive", passing)["rows"]
+        return row["accuracy"], row["accuracy/judge_alone"]
+
+    for failing in ("fail", "No"):
+        assert accuracies((failing, failing), ("fail", "pass"), "pass") == (0, pytest.approx(2 / 3))
+    assert accuracies(("mau", "bom"), ("mau", "mau"), "bom") == (pytest.approx(17 / 30), 0)
+    assert accuracies(("Yes", "Yes"), ("C", "C"), "C") == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "positive", "words"),
+    [
+        (("mau", "bom"), ("ko", "ok"), "bom", "got 'bom' for 'bom', 'mau' in human and 'ko', 'ok' in judge; rename"),
+        (("mau", "bom"), ("ko", "ok"), "ok", "got 'ok' for 'bom', 'mau' in human and 'ko', 'ok' in judge; rename"),
+        (("mau", "bom"), ("I", "C"), None, "got 'C' for 'bom', 'mau' in human and 'C', 'I' in judge; rename"),
+        (("mau", "bom"), ("mau", "ok"), "bom", "got 'bom' for 'bom', 'mau' in human and 'mau', 'ok' in judge; rename"),
+        (("fail", "pass"), ("fail", "ok"), "pass", "got 'pass' for 'fail', 'pass' in human and 'fail', 'ok' in judge"),
+        (("I", "C"), ("1", "2"), "C", "got 'C' for 'C', 'I' in human and '1', '2' in judge"),
+        (("bad", "good"), ("wrong", "correct"), "good", "expected a single word for this grade in human and judge"),
+    ],
+)
+def test_grades_of_which_no_words_are_known_to_be_the_same(
+    command: Any, human: tuple[str, str], judge: tuple[str, str], positive: str | None, words: str
+) -> None:
+    more = (("good", "good"), ("correct", "correct")) if positive == "good" else ()
+    path = write("a.csv", in_words(human, judge, more))
+    line = refused(command, "interval", path, "--judge", "judge", *(["--positive", positive] if positive else []))
+    assert line.startswith("--positive: expected a")
+    assert words in line
+
+
+def test_numbers_of_a_scale_are_no_words(command: Any) -> None:
+    """With 0, 1 and 2, the number 1 is not the grade that passes unless --positive says so."""
+    rows = [{"human": k % 3, "judge": k % 3} for k in range(60)]
+    assert "--positive: expected the grade that passes" in refused(
+        command, "interval", write("a.csv", rows), "--judge", "judge"
+    )
+    for k in range(3):
+        (row,) = read(command, "interval", "a.csv", "--judge", "judge", "--positive", str(k))["rows"]
+        assert row["accuracy"] == pytest.approx(1 / 3, rel=1e-12)
+
+
 def test_booleans_and_numbers_in_json_lines(command: Any) -> None:
     rows = [{"human": k % 4 > 0, "judge": int(k % 4 > 0)} for k in range(80)]
     (row,) = read(command, "interval", write("a.jsonl", rows), "--judge", "judge")["rows"]

@@ -192,7 +192,11 @@ def read_judged(paths: Sequence[Path], names: Names, given: JudgeOptions, *, has
         listed = tuple(sorted({label for part in read for label in part.listed}))
     is_ordered = all(part.is_ordered for part in read)
     if len(columns) < 3:
-        classes, place = _grades(listed, names.positive)
+        used = {
+            name: {label for label in column if label is not None}
+            for name, column in zip((human, judge), columns, strict=True)
+        }
+        classes, place = _grades(listed, used, names.positive)
         codes = [_numbers(column, place) for column in columns]
     else:
         true_names = replace(names, true=human)
@@ -247,23 +251,21 @@ def _numbers(column: list[str | None], place: dict[str, int]) -> Array:
     return np.asarray([-1 if label is None else place[label] for label in column])
 
 
-def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dict[str, int]]:
-    """The grades as classes, and the index of the class of each label.
+def _grades(listed: tuple[str, ...], used: dict[str, set[str]], positive: str | None) -> tuple[Classes, dict[str, int]]:
+    """The grades as classes, and the index of the class of each label; ``used`` are the labels of each column.
 
     The grade that passes is the second class, which is the prediction for all answers. People and the judge may use
     different words for the same grade, such as ``true`` and ``1``.
     """
-    of_word = {word: k for pair in GRADES for k, word in enumerate(pair)}
+    words = _known_words(listed)
     if positive is not None:
         passing = spelled(positive, listed)
         if passing not in listed:
             raise ArgumentError("positive", f"expected a grade of {quoted_list(listed, 20)}, got {quoted(positive)}")
-    elif {label.lower() for label in listed} <= of_word.keys():
-        place = {label: of_word[label.lower()] for label in listed}
-        labels = tuple(_word_of(k, place) for k in (0, 1))
-        return Classes.of(2, labels, labels[1]), place
+    elif len(words) == len(listed):
+        passing = _word_of(1, words)
     else:
-        goods = [label for label in listed if label.lower() in {good for _, good in GRADES if not good.isdecimal()}]
+        goods = [label for label, k in words.items() if k == 1 and not label.isdecimal()]
         if len(goods) != 1:
             raise ArgumentError(
                 "positive",
@@ -271,19 +273,64 @@ def _grades(listed: tuple[str, ...], positive: str | None) -> tuple[Classes, dic
                 "if these are classes that a model predicts",
             )
         passing = goods[0]
-    others = [label for label in listed if label != passing]
+    grade_of = {label: label for label in listed}
+    others: list[str] = []
+    if passing in words or passing not in listed:  # a known word, which may be the opposite of all labels
+        k = words.get(passing, 1)
+        if positive is not None:
+            _refuse_two_words({label for label, at in words.items() if at == k}, used)
+        others = [_word_of(1 - k, words)]
+        grade_of |= {label: passing if at == k else others[0] for label, at in words.items()}
+    _refuse_other_words(passing, others, grade_of, used)
+    others = [grade for grade in dict.fromkeys(grade_of.values()) if grade != passing] or others
     if not others:
         raise ArgumentError("positive", f"expected two grades or more, got only {quoted(passing)}")
     labels = (others[0], passing, *others[1:])
-    return Classes.of(len(labels), labels, passing), {label: k for k, label in enumerate(labels)}
+    return Classes.of(len(labels), labels, passing), {label: labels.index(grade) for label, grade in grade_of.items()}
 
 
-def _word_of(k: int, place: dict[str, int]) -> str:
+def _known_words(listed: tuple[str, ...]) -> dict[str, int]:
+    """The labels that are known words: 0 for grades that fail, 1 for those that pass.
+
+    The numbers 0 and 1 belong to a scale if there are other numbers.
+    """
+    of_word = {word: k for pair in GRADES for k, word in enumerate(pair)}
+    is_scale = any(label.isdecimal() and label not in of_word for label in listed)
+    known = [label for label in listed if label.lower() in of_word and not (is_scale and label.isdecimal())]
+    return {label: of_word[label.lower()] for label in known}
+
+
+def _refuse_two_words(words: set[str], used: dict[str, set[str]]) -> None:
+    """Raise if both columns use several words of the grade that passes, which may then be different grades."""
+    both = sorted(words.intersection(*used.values()))
+    if len({word.lower() for word in both}) > 1:
+        raise ArgumentError(
+            "positive",
+            f"expected a single word for this grade in {' and '.join(used)}, got {quoted_list(both, 20)} in both "
+            "columns, which usually mean the same; rename some of them",
+        )
+
+
+def _refuse_other_words(passing: str, failing: list[str], grade_of: dict[str, str], used: dict[str, set[str]]) -> None:
+    """Raise if a column never passes and has grades that the other column does not have, which may mean the same."""
+    grades = [{grade_of[label] for label in labels} for labels in used.values()]
+    for own, other in (grades, grades[::-1]):
+        has_others = own - other - set(failing)
+        if other and passing not in own and has_others and (passing in other or not own & other):
+            every = " and ".join(f"{quoted_list(sorted(labels), 20)} in {name}" for name, labels in used.items())
+            raise ArgumentError(
+                "positive",
+                f"expected a grade that both columns have, or a pair of known words in each such as fail and pass, "
+                f"got {quoted(passing)} for {every}; rename the grades of one of them",
+            )
+
+
+def _word_of(k: int, words: dict[str, int]) -> str:
     """The first label of a grade. If the grade has no labels, the opposite of a label of the other grade."""
-    mine = [label for label, at in place.items() if at == k]
+    mine = [label for label, at in words.items() if at == k]
     if mine:
         return mine[0]
-    other = next(iter(place)).lower()
+    other = next(iter(words)).lower()
     return next(pair[k] for pair in GRADES if other in pair)
 
 
