@@ -125,3 +125,14 @@ def test_jax(jax_backend: Any) -> None:
     finite, compared = check(found, n, dtype)
     assert finite > 20_000
     assert compared > 5_000
+
+
+def test_another_default_device_does_not_stay(torch: Any) -> None:
+    """Masks that are kept are on the CPU, also if they are first needed within ``torch.device``."""
+    from matrics._arrays.torch import _identity
+
+    _identity.cache_clear()
+    cm = torch.tensor([[3.0, 1.0], [1.0, 4.0]], requires_grad=True)
+    with torch.device("meta"):
+        assert matrics.recall(cm).item() == pytest.approx(matrics.recall(cm.detach().numpy()))
+    assert matrics.recall(cm).item() == pytest.approx(matrics.recall(cm.detach().numpy()))

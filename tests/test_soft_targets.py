@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,18 @@ def test_no_samples_of_tensors_are_matrices_of_zeros(torch: Any, batch: tuple[in
     if not batch:
         groups = matrics.soft_confusion_matrix(y_true, y_prob, groups=y_true, num_groups=2)
         assert groups.tolist() == np.zeros((2, 3, 3)).tolist()
+
+
+def test_a_plain_batch_of_tensors_is_checked_like_any_other(torch: Any) -> None:
+    """Its sums are formed early, as the checks take longer."""
+    y_true, y_prob = torch.tensor([0, 1]), torch.tensor([[0.75, 0.25], [0.5, 0.5]])
+    for wrong in (True, 1.0, 0):
+        with pytest.raises((TypeError, ValueError), match="sample_ndim: expected an integer"):
+            matrics.soft_confusion_matrix(y_true, y_prob, sample_ndim=wrong)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nested tensors are a prototype
+        nested = torch.nested.nested_tensor([torch.tensor([0, 1]), torch.tensor([1])])
+    with pytest.raises(TypeError, match="y_true"):
+        matrics.soft_confusion_matrix(nested, torch.rand(2, 2, 3))
+    with pytest.raises(ValueError, match="y_true"):
+        matrics.soft_confusion_matrix(torch.tensor([0, 1, 0]), y_prob)

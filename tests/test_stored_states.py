@@ -187,8 +187,21 @@ def test_a_header_of_a_large_array_takes_no_memory() -> None:
     np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (10**6, 10**6)})
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("counts.npy", header.getvalue() + bytes(8))
-    with pytest.raises(ValueError, match="has not the size that its header says"):
+    with pytest.raises(ValueError, match="does not have the size of its header"):
         matrics.ConfusionState.from_bytes(file.getvalue())
+
+
+@pytest.mark.parametrize("name", ["kind.npy", "class_names.npy"])
+@pytest.mark.parametrize(("descr", "shape", "data"), [("<U0", (2**40,), b""), ("<U1", (), b"\xff" * 4)])
+def test_hostile_texts_in_an_archive(name: str, descr: str, shape: tuple[int, ...], data: bytes) -> None:
+    """Many empty texts, which take no space in the archive; a character that does not exist."""
+    file, header = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, header.getvalue() + data)
+    for read in (matrics.ConfusionState.from_bytes, matrics.ConfusionState.class_names_in):
+        with pytest.raises(ValueError, match=f"got other or damaged bytes: {name}"):
+            read(file.getvalue())
 
 
 def work(store: Any, worker: int) -> None:

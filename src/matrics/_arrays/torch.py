@@ -402,7 +402,7 @@ def _is_elsewhere(x: Array) -> bool:
 def _identity(n: int) -> Array:
     """The mask of the diagonal, created outside of transforms and of inference mode, so that all code can use it."""
     with _without_transforms(), torch.inference_mode(mode=False):
-        return torch.eye(n, dtype=torch.bool)
+        return torch.eye(n, dtype=torch.bool, device="cpu")
 
 
 TORCH = Torch(xp)

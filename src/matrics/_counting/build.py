@@ -310,7 +310,7 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
            [0.375, 0.125]])
     """
     options: Any = (labels, class_axis, sample_weight, ignore_index, groups, num_groups)
-    if sample_ndim == 1 and all(option is None for option in options):
+    if type(sample_ndim) is int and sample_ndim == 1 and all(option is None for option in options):
         plain = _plain_sums(y_true, y_prob)
         if plain is not None:
             return plain
@@ -392,7 +392,9 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
     torch = sys.modules.get("torch")
     if torch is None or type(y_true) is not torch.Tensor or type(y_prob) is not torch.Tensor or is_compiling():
         return None
-    if y_prob.is_nested or y_prob.layout is not torch.strided or y_prob.dtype not in (torch.float32, torch.float64):
+    if y_true.is_nested or y_prob.is_nested or y_prob.layout is not torch.strided:
+        return None
+    if y_prob.dtype not in (torch.float32, torch.float64):
         return None
     shape = y_prob.shape
     # If axis 1 is as long as the last axis, it may be the axis of classes, which causes a warning.

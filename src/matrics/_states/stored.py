@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -79,6 +80,11 @@ def _checked(names: Array, state: Any) -> tuple[str, ...]:
     kind = type(state).__name__
     if names.dtype.kind != "U" or names.ndim != 1:
         raise ValueError(f"buffer: expected the bytes of {kind}.to_bytes(), got class names that are not strings")
+    if len(names) != state._number_of_names:  # before a list of them takes memory
+        raise ValueError(
+            f"buffer: expected the bytes of {kind}.to_bytes(), got {len(names):,} class names of "
+            f"{state._number_of_names:,} classes"
+        )
     try:
         return check_names(names.tolist(), state._number_of_names) or ()
     except ValueError as error:
@@ -205,7 +211,13 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
     """An array, whose header is compared with its size first: NumPy takes the memory that the header names."""
     with archive.open(member) as file:
         shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize != member.file_size - file.tell():
-            raise ValueError(f"{member.filename} has not the size that its header says")
+        size = math.prod(shape) * dtype.itemsize
+        if dtype.hasobject or dtype.itemsize == 0 or size != member.file_size - file.tell():
+            raise ValueError(f"{member.filename} does not have the size of its header")
     with archive.open(member) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
+        array = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "U" and size:
+        letters = np.ascontiguousarray(array).reshape(-1).view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if letters.max() > sys.maxunicode:  # Python would raise a SystemError
+            raise ValueError(f"{member.filename} has characters that do not exist")
+    return array
