@@ -59,13 +59,14 @@ def compare(
     -------
     list of RunComparison
         A comparison for each pair of runs in the order of the logs, each scorer that both runs have, and each measure.
-        The fields ``unscored`` and ``answered`` describe answers without a score.
+        The fields ``unscored`` and ``answered`` describe answers without a score, and ``not_compared`` the runs without
+        any score.
 
     Raises
     ------
     ValueError
-        There is a single run, the runs have no scorer or no samples in common, a sample has different targets, or the
-        measures need classes that the logs do not have.
+        There is a single run with scores, the runs have no scorer or no samples in common, a sample has different
+        targets, or the measures need classes that the logs do not have.
 
     Notes
     -----
@@ -122,7 +123,7 @@ class Compared(NamedTuple):
     pair: Pair
     level: float
     pairs: int  # the number of pairs of runs, whose limits hold jointly
-    not_compared: tuple[dict[str, Any], ...]  # the runs without scores
+    not_compared: tuple[dict[str, Any], ...] = ()  # the runs without scores
 
     def result(
         self, measure: str, values: Sequence[Estimate], noise: Sequence[Noise], *, higher_is_better: bool = True
