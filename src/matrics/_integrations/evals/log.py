@@ -158,12 +158,6 @@ def no_scores(names: Sequence[str]) -> str:
     return f"{listed(names)} {'has' if len(names) == 1 else 'have'} no answer with a score"
 
 
-def _without_scores(log: Log) -> list[str]:
-    """The models of a log that have answers, but none in its rows."""
-    have_scores = {row.model for row in log.rows}
-    return [model for model in dict.fromkeys(row.model for row in log.unscored) if model not in have_scores]
-
-
 def unscored_in_words(logs: Sequence[Log]) -> str:
     """The message about answers without a score and their treatment; empty if all answers have a score."""
     rows = [row for log in logs for row in log.unscored]
@@ -175,9 +169,10 @@ def unscored_in_words(logs: Sequence[Log]) -> str:
         verb, zero = ("scored", " as 0") if logs[0].missing_score == "zero" else ("left out", "")
         number = f"{len(rows):,} answer{'' if len(rows) == 1 else 's'}"
         parts.append(f"{verb} {number} without a score{zero} ({models}), the first: {rows[0].place}: {rows[0].reason}")
-    without = [model for log in logs for model in _without_scores(log)]
-    if without:
-        parts.append(no_scores(without))
+        have_scores = {row.model for log in logs for row in log.rows}
+        without = [model for model in by_model if model not in have_scores]
+        if without:
+            parts.append(no_scores(without))
     if others:
         parts.append(f"left out {len(others):,} whose score is no number, the first: {others[0]}")
     return "; ".join(parts)
