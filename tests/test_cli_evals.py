@@ -382,3 +382,65 @@ def test_a_report_of_answers_that_pass_ranks_by_the_pass_rate(tmp_path: Path) ->
     path.write_text("\n".join(json.dumps(row) for row in rows if row["sample"] < 12))
     few = matrics.report(path, by="model", paired_on="sample")
     assert [caution.first for caution in few.findings.cautions] == ["A model has fewer than 20 answers: 12."]
+
+
+@pytest.fixture
+def refusing(tmp_path: Path) -> Path:
+    """A log of three models, of which the last has no score."""
+    rows = [
+        {"sample": k, "model": m, "task": f"of {m}", "score": None if m == "c" else k % 3 > 0}
+        for m in "abc"
+        for k in range(30)
+    ]
+    path = tmp_path / "refuse.jsonl"
+    path.write_text("".join(json.dumps({**row, "task": "t"}) + "\n" for row in rows))
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps({**row, "model": "m"}) + "\n" for row in rows))
+    return path
+
+
+def test_a_gate_refuses_a_group_without_scores(run: Any, command: Any, refusing: Path) -> None:
+    def refusal(*arguments: Any) -> str:
+        code, out, err = command(*arguments)
+        assert (code, out) == (2, "")
+        return str(err.splitlines()[-1]).removeprefix("matrics: ")
+
+    requirement = ("--require", "accuracy >= 0.2")
+    line = refusal("gate", refusing, *requirement)
+    assert line == "--by: expected the column model, as the log has the answers of a, b and c, got none"
+    end = "use --missing-score zero, or leave it out of the log"
+    for log, column, group in ((refusing, "model", "c"), (refusing.with_name("tasks.jsonl"), "task", "of c")):
+        line = refusal("gate", log, *requirement, "--by", column)
+        start = f"{log.name}: expected scores in each group ({column}), got no answer with a score of {group}: "
+        assert line.endswith(start + end)
+    baseline = ("--metrics", "accuracy", "--margin", "0.3", "--by", "model", "--baseline", refusing)
+    for options in (baseline, (*baseline, "--paired-on", "sample")):
+        assert "got no answer with a score of c" in refusal("gate", refusing, *options)
+    areas = ("--scores", "score", "--positive", "pass", "--require", "brier < 1", "--by", "model")
+    assert "got no answer with a score of c" in refusal("gate", refusing, *areas)
+    code, out, _ = command("gate", refusing, *requirement, "--by", "model", "--missing-score", "zero")
+    assert code == 1
+    assert "3 groups" in out
+    alone = refusing.with_name("alone.jsonl")
+    alone.write_text("".join(text for text in refusing.read_text().splitlines(True) if '"b"' not in text))
+    line = refusal("gate", alone, *requirement)
+    assert line == "--by: expected the column model, as the log has the answers of a and c, got none"
+    assert "together" not in run("interval", alone)[1]
+
+
+def test_a_model_without_scores_is_named(run: Any, refusing: Path) -> None:
+    high = 1.959963984540054**2 / (30 + 1.959963984540054**2)  # Wilson's limit for none of 30
+    line = f"answered by c: 0.000 [0.000, {high:.3f}]"
+    for name in ("score", "interval"):
+        assert (
+            "(30 of c), the first: sample 0, epoch 1: the score is null; c has no answer with a score"
+            in (run(name, refusing, "--by", "model")[1])
+        )
+    for arguments in (("interval", refusing, "--by", "model"), ("compare", refusing)):
+        assert line in run(*arguments)[0].splitlines()
+    answered = json.loads(run("interval", refusing, "--by", "model", "--format", "json")[0])["answered"]
+    out, err = run("compare", refusing, "--format", "json")
+    assert json.loads(out)["not_compared"] == answered[2:]
+    assert answered[2]["high"] == pytest.approx(high, abs=1e-12)
+    message = "left out c: none of its 30 answers has a score (scorer score)"
+    assert message in err
+    assert message in run("compare", refusing)[0]

@@ -152,3 +152,37 @@ def test_a_judge_that_fails_for_some_answers(tmp_path: Path) -> None:
     assert counts.labelled[:, 2].sum() == silent
     assert counts.unlabelled[2].sum() == 0
     assert counts.labelled.sum() + counts.unlabelled.sum() == 200 + sum(grade is not None for grade in judge[200:])
+
+
+def test_a_model_without_any_score_is_not_compared(tmp_path: Path) -> None:
+    rows = [{"sample": k, "model": m, "score": None if m == "c" else k % 3 > 0} for m in "abc" for k in range(30)]
+    path = write(tmp_path / "a.jsonl", rows)
+    (result,) = evals.compare(path)
+    assert (result.names, result.pairs) == (("a", "b"), 1)
+    (left,) = result.not_compared
+    low, high = wilson(0, 30)
+    assert left == pytest.approx(
+        {"run": "c", "scorer": "score", "answers": 30, "scored": 0, "share": 0, "low": low, "high": high}, abs=1e-12
+    )
+    results = evals.compare(path, missing_score="zero")
+    assert [result.names for result in results] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert not any(result.not_compared for result in results)
+    pair = write(tmp_path / "b.jsonl", [row for row in rows if row["model"] != "b"])
+    with pytest.raises(
+        ValueError, match=r"b\.jsonl: expected two logs, .* got a log of a; c has no answer with a score"
+    ):
+        evals.compare(pair)
+
+
+def test_a_model_without_scores_of_a_single_scorer(tmp_path: Path) -> None:
+    rows = [
+        {"sample": k, "model": model, "scorer": scorer, "score": None if model + scorer == "cg" else k % 2}
+        for model in "abc"
+        for scorer in "fg"
+        for k in range(6)
+    ]
+    results = evals.compare(write(tmp_path / "a.jsonl", rows))
+    of_g = [result for result in results if result.scorer == "g"]
+    assert [result.names for result in of_g] == [("a", "b")]
+    assert [run["run"] for run in of_g[0].not_compared] == ["c"]
+    assert not any(result.not_compared for result in results if result.scorer == "f")

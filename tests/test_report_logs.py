@@ -64,3 +64,28 @@ def test_answers_without_a_score(command: Any) -> None:
     assert "answers without a score: 50 of 200 of a" in out.replace("\u00a0", " ")
     (found,) = matrics.to_dict(matrics.report("a.jsonl"))["data"]["origin"]["answered"]
     assert (found["answers"], found["scored"], found["share"]) == (200, 150, 0.75)
+
+
+def test_a_model_without_any_score_is_a_warning(command: Any) -> None:
+    rows = [{"sample": k, "model": m, "score": None if m == "c" else k % 3 > 0} for m in "abc" for k in range(30)]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, err = command("report", "a.jsonl", "--output", "a.md")
+    assert code == 0
+    assert "c has no answer with a score" in err
+    high = 1.959963984540054**2 / (30 + 1.959963984540054**2)  # Wilson's limit for none of 30
+    text = f"nswers without a score: 30 of 30 of c (answered: 0.000, 0.000 to {high:.3f})."
+    assert text in out.replace("\u00a0", " ")
+    assert text in Path("a.md").read_text()
+
+
+@pytest.mark.parametrize("models", ["a", "ab"])
+def test_epochs_of_a_single_sample(command: Any, models: str) -> None:
+    """A single cluster has no limits, so the answers are independent, as in the share of answers with a score."""
+    rows = [{"sample": "q0", "model": m, "score": (0, 1, None)[k % 3]} for m in models for k in range(30)]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = command("report", "a.jsonl", "--output", "a.md", "--num", "200")
+    assert code == 0
+    square = 1.959963984540054**2
+    reach = (square * (0.25 / 20 + square / 1600)) ** 0.5 / (1 + square / 20)  # Wilson's, for 10 of 20
+    assert f"pass rate 0.500 ({0.5 - reach:.3f} to {0.5 + reach:.3f})" in out.replace("\u00a0", " ")
+    assert f"10 of 30 of {models[0]} (answered: 0.667" in out.replace("\u00a0", " ")

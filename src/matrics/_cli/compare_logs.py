@@ -120,9 +120,11 @@ def _view(pair: RunComparison) -> View:
 def _answered(pairs: list[RunComparison]) -> list[str]:
     """The share of the answers with a score, of each run; empty if all answers have a score."""
     shares = {name: share for pair in pairs for name, share in zip(pair.names, pair.answered, strict=True)}
-    if all(share.value == 1 for share in shares.values()):
+    ends = {name: (share.value, share.low, share.high) for name, share in shares.items()}
+    ends |= {run["run"]: (run["share"], run["low"], run["high"]) for pair in pairs for run in pair.not_compared}
+    if all(share == 1 for share, _, _ in ends.values()):
         return []
-    return [f"answered by {name}: {limits(share.value, share.low, share.high)}" for name, share in shares.items()]
+    return [f"answered by {name}: {limits(*share)}" for name, share in ends.items()]
 
 
 def left_out(pairs: list[RunComparison], missing_score: str) -> list[str]:
@@ -130,6 +132,9 @@ def left_out(pairs: list[RunComparison], missing_score: str) -> list[str]:
     lines = []
     verb, end = ("scored", " as 0") if missing_score == "zero" else ("left out", "")
     for pair in pairs:
+        for part in pair.not_compared:
+            number = counted(part["answers"], "answer")
+            lines.append(f"left out {part['run']}: none of its {number} has a score (scorer {part['scorer']})")
         for name, reasons in zip(pair.names, pair.unscored, strict=True):
             if reasons:
                 number = counted(len(reasons), "answer")
@@ -210,6 +215,9 @@ def logs_result(pairs: list[RunComparison], paths: Sequence[Path], remarks: list
         "epochs": list(pairs[0].epochs),
         "level": pairs[0].level,
         "seed": None,
+        "not_compared": list(
+            {(run["run"], run["scorer"]): run for pair in pairs for run in pair.not_compared}.values()
+        ),
         "answers": [
             {
                 "measure": pair.measure,

@@ -11,7 +11,15 @@ import matrics
 from matrics._catalogue.classes import Classes
 from matrics._cli.gate_counts import GateFiles, of_pairs, of_source, of_two
 from matrics._cli.judged_files import JudgeOptions, read_judged
-from matrics._cli.matrices import MatrixRequest, answered_of, clusters_of, open_matrices, opened, several_models
+from matrics._cli.matrices import (
+    MatrixRequest,
+    answered_of,
+    clusters_of,
+    open_matrices,
+    opened,
+    refuse_groups_without_scores,
+    several_models,
+)
 from matrics._cli.options import read_number, refuse
 from matrics._errors import ArgumentError
 from matrics._files.names import Names
@@ -134,7 +142,7 @@ def _read(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     if baseline is not None and paired_on is not None:
         refuse("no such option with --paired-on (in Python: matrics.gate)", {"clusters": chosen.clusters})
         request.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-        both = [opened(each, request.reading.answers) for each in (path, baseline)]
+        both = [_opened(each, request) for each in (path, baseline)]
         files = of_pairs(both[0], both[1], paired_on, request)
         return replace(files, answered=answered_of(both[0]) + answered_of(both[1]))
     return _matrices(path, request, chosen)
@@ -157,7 +165,7 @@ def _judged(path: Path, request: MatrixRequest, judging: JudgeOptions) -> GateFi
 
 def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFiles:
     baseline = chosen.baseline
-    given = opened(path, request.reading.answers)
+    given = _opened(path, request)
     clusters = clusters_of(given, chosen.clusters, request.counts, request.weight, baseline)
     mixed = several_models(given, request.by)
     if mixed is not None:
@@ -167,7 +175,7 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
     old_given = None
     if baseline is not None:
         _refuse_epochs(given, path)
-        old_given = opened(baseline, request.reading.answers)
+        old_given = _opened(baseline, request)
         _refuse_epochs(old_given, baseline)
     if None not in (clusters, baseline):
         raise ArgumentError("clusters", f"expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
@@ -178,6 +186,13 @@ def _matrices(path: Path, request: MatrixRequest, chosen: FileOptions) -> GateFi
     )
     files = of_two(source, others[0], request) if others else of_source(source, request, clusters)
     return replace(files, answered=answered_of(given) + (() if old_given is None else answered_of(old_given)))
+
+
+def _opened(path: Path, request: MatrixRequest) -> Path | Input:
+    """A log, read, whose groups all have scores; any other path as it is."""
+    given = opened(path, request.reading.answers)
+    refuse_groups_without_scores(given, request.by)
+    return given
 
 
 def _refuse_epochs(given: Path | Input, path: Path) -> None:
@@ -213,7 +228,7 @@ def _read_scores(path: Path, request: MatrixRequest, clusters: str | None) -> Sc
             f"expected a single column with it, as a gate is about a single model, got {', '.join(names.models)}",
         )
     return read_scores(
-        path,
+        _opened(path, request),
         replace(names, clusters=clusters, lower_is_positive=request.lower_is_positive, **request.reading.names),
         of_all=True,
     )

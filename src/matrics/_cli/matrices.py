@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics._cli import options
 from matrics._files.count import Watch, unwatched
-from matrics._files.foreign import LOGS, Answers
+from matrics._files.foreign import LOGS, Answers, ForeignTable
 from matrics._files.inputs import Input, open_input
 from matrics._files.matrices import read
 from matrics._files.matrix_rows import CellNames, read_cells
@@ -156,15 +156,41 @@ def several_models(given: Path | Input, by: Sequence[str]) -> tuple[str, str] | 
     runs = list(dict.fromkeys(part.run for part in answered_of(given)))
     if len(runs) < 2 or {"model", "file"} & set(by) or not isinstance(given, Input) or given.table is None:
         return None
-    column = "model" if len(set(given.table.columns["model"])) > 1 else "file"
+    column = "model" if len(set(_all_answers(given.table)["model"])) > 1 else "file"
     return column, listed(runs)
+
+
+def _all_answers(table: ForeignTable) -> Mapping[str, Sequence[Any]]:
+    """The columns of a log, with those of answers that are left out as they have no score."""
+    return getattr(table, "all_answers", None) or table.columns
+
+
+def refuse_groups_without_scores(given: Path | Input, by: Sequence[str]) -> None:
+    """Raise if no answer of a group of a log has a score: the group would be missing from the result."""
+    if not isinstance(given, Input) or given.table is None or not given.table.scorers:
+        return
+    columns = _all_answers(given.table)
+    if not by or not set(by) <= set(columns) - {"prediction", "score"}:
+        return
+    have_scores: dict[tuple[Any, ...], bool] = {}
+    for key, value in zip(zip(*(columns[name] for name in by), strict=True), columns["score"], strict=True):
+        have_scores[key] = have_scores.get(key, False) or not np.isnan(value)
+    without = [", ".join(map(str, key)) for key, has_score in have_scores.items() if not has_score]
+    if without:
+        these = "it" if len(without) == 1 else "them"
+        raise ValueError(
+            f"{name_of(given.path)}: expected scores in each group ({', '.join(by)}), got no answer with a score of "
+            f"{listed(without)}: use --missing-score zero, or leave {these} out of the log"
+        )
 
 
 def say_of_models(given: Path | Input, by: Sequence[str]) -> None:
     """Print a message if the answers of several models are counted together."""
     mixed = several_models(given, by)
-    if mixed is not None and isinstance(given, Input):
+    if mixed is not None and isinstance(given, Input) and given.table is not None:
         column, names = mixed
+        if len(set(given.table.columns[column])) < 2:
+            return  # the others have no score
         say(f"{name_of(given.path)}: the answers of {names} are counted together; --by {column} separates them")
 
 

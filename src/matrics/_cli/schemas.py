@@ -55,6 +55,10 @@ FACTS: dict[str, tuple[Any, str]] = {
     "models": (list[str], "The names of the models."),
     "number_of_clusters": (int, "The number of clusters."),
     "number_of_curves": (int, "The number of curves."),
+    "not_compared": (
+        list[dict[str, str | int | float]],
+        "The runs without any score of a scorer, with the share of answers with a score, 0, and its limits.",
+    ),
     "on_undecided": (Literal["pass", "fail"] | None, "What undecided requirements count as."),
     "only_in_baseline": (int, "The samples that only the baseline has."),
     "only_in_file": (int, "The samples that only the file has."),
@@ -85,7 +89,7 @@ FACTS: dict[str, tuple[Any, str]] = {
 OF_PAIRS = "baseline paired_on paired only_in_file only_in_baseline"
 OF_GROUPS = "by groups reference threshold lower_is_positive"
 JUDGED = "judge human labelled judged both unanswered"
-OF_RUNS = "runs epochs answers"
+OF_RUNS = "runs epochs answers not_compared"
 OF_CURVES = "file number_of_curves classes positive samples"
 # The facts of each command: those of every output, and those of some outputs.
 OF_COMMANDS: dict[str, tuple[str, str]] = {

@@ -144,7 +144,8 @@ def columns_of_log(columns: Mapping[str, Sequence[Any]], names: ReportColumns) -
         samples[model][sample] += 1
     first, *others = samples.values()
     is_repeated = len(first) < first.total()
-    is_paired = all(other == first for other in others) and (bool(others) or is_repeated)
+    is_same = all(other == first for other in others) and (bool(others) or is_repeated)
+    is_paired = is_same and len(first) > 1  # a single cluster has no limits
     return replace(names, by=by, paired_on="sample" if is_paired else None)
 
 

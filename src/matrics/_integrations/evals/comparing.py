@@ -59,13 +59,14 @@ def compare(
     -------
     list of RunComparison
         A comparison for each pair of runs in the order of the logs, each scorer that both runs have, and each measure.
-        The fields ``unscored`` and ``answered`` describe answers without a score.
+        The fields ``unscored`` and ``answered`` describe answers without a score, and ``not_compared`` the runs without
+        any score.
 
     Raises
     ------
     ValueError
-        There is a single run, the runs have no scorer or no samples in common, a sample has different targets, or the
-        measures need classes that the logs do not have.
+        There is a single run with scores, the runs have no scorer or no samples in common, a sample has different
+        targets, or the measures need classes that the logs do not have.
 
     Notes
     -----
@@ -101,11 +102,12 @@ def compare(
         raise ArgumentError("paths", "expected at least one evaluation log, got none")
     runs = runs_of([opened(Path(path), missing_score, scorer) for path in paths])
     metrics_by_name = None if metrics is None else resolve(metrics)
-    pairs = list(itertools.combinations(runs, 2))
+    pairs = list(itertools.combinations([run for run in runs if run.rows], 2))
     results = []
     for a, b in pairs:
         for pair in paired(a, b):
-            comparison = Compared((a, b), pair, level, len(pairs))
+            without = [answered_by(run, pair.scorer).facts(level) for run in runs if run.lacks_scores(pair.scorer)]
+            comparison = Compared((a, b), pair, level, len(pairs), tuple(without))
             results += (
                 [compared_means(comparison)]
                 if metrics_by_name is None
@@ -121,6 +123,7 @@ class Compared(NamedTuple):
     pair: Pair
     level: float
     pairs: int  # the number of pairs of runs, whose limits hold jointly
+    not_compared: tuple[dict[str, Any], ...] = ()  # the runs without scores
 
     def result(
         self, measure: str, values: Sequence[Estimate], noise: Sequence[Noise], *, higher_is_better: bool = True
@@ -150,6 +153,7 @@ class Compared(NamedTuple):
             higher_is_better=higher_is_better,
             level=self.level,
             pairs=self.pairs,
+            not_compared=self.not_compared,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from matrics._errors import ArgumentError
 from matrics._files.plain_values import of_common_type
 from matrics._quoting import quoted, quoted_list
+from matrics._wording import listed
 
 #: The columns of a log, in this order; the columns of the metadata of samples follow.
 COLUMNS = ("sample", "epoch", "task", "model", "scorer", "target", "prediction", "score")
@@ -152,6 +153,11 @@ def _as_zero(row: Graded) -> Graded:
     return replace(row, score=0.0, prediction=prediction)
 
 
+def no_scores(names: Sequence[str]) -> str:
+    """The message that no answer of these models has a score."""
+    return f"{listed(names)} {'has' if len(names) == 1 else 'have'} no answer with a score"
+
+
 def unscored_in_words(logs: Sequence[Log]) -> str:
     """The message about answers without a score and their treatment; empty if all answers have a score."""
     rows = [row for log in logs for row in log.unscored]
@@ -163,6 +169,10 @@ def unscored_in_words(logs: Sequence[Log]) -> str:
         verb, zero = ("scored", " as 0") if logs[0].missing_score == "zero" else ("left out", "")
         number = f"{len(rows):,} answer{'' if len(rows) == 1 else 's'}"
         parts.append(f"{verb} {number} without a score{zero} ({models}), the first: {rows[0].place}: {rows[0].reason}")
+        have_scores = {row.model for log in logs for row in log.rows}
+        without = [model for model in by_model if model not in have_scores]
+        if without:
+            parts.append(no_scores(without))
     if others:
         parts.append(f"left out {len(others):,} whose score is no number, the first: {others[0]}")
     return "; ".join(parts)

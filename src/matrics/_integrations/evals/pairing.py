@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from matrics._integrations.evals.log import Graded, Log
+from matrics._integrations.evals.log import Graded, Log, no_scores
 from matrics._quoting import quoted
 from matrics._tables.samples import common_samples
 
@@ -33,6 +33,11 @@ class Run(NamedTuple):
                 of_sample[row.task, str(row.sample)][0] += 1
         return [(scored, unscored) for scored, unscored in of_sample.values()]
 
+    def lacks_scores(self, scorer: str) -> bool:
+        """Whether the run has answers for a scorer, but none with a score."""
+        of_scorer = (any(row.scorer == scorer for row in part) for part in (self.rows, self.unscored))
+        return tuple(of_scorer) == (False, True)
+
     def reasons(self, scorer: str) -> tuple[str, ...]:
         """The answers without a score, each with the reason."""
         return tuple(f"{row.place}: {row.reason}" for row in self.unscored if row.scorer == scorer)
@@ -50,10 +55,15 @@ class Pair(NamedTuple):
 
 
 def runs_of(logs: Sequence[Log]) -> list[Run]:
-    """The runs of all logs; raise if there are fewer than two."""
+    """The runs of all logs; raise if there are fewer than two that have scores."""
     runs = named_runs(logs)
-    if len(runs) < 2:
-        raise ValueError(f"{logs[0].file}: expected two logs, or a log of two models, got a log of {runs[0].name}")
+    with_scores = [run for run in runs if run.rows]
+    if len(with_scores) < 2:
+        without = [run.name for run in runs if not run.rows]
+        reason = f"; {no_scores(without)}: missing_score 'zero' scores missing answers as 0" if without else ""
+        raise ValueError(
+            f"{logs[0].file}: expected two logs, or a log of two models, got a log of {with_scores[0].name}{reason}"
+        )
     return runs
 
 
@@ -61,7 +71,7 @@ def named_runs(logs: Sequence[Log]) -> list[Run]:
     """The runs of all logs. The names of runs are those of the models if these differ, otherwise those of the files."""
     runs: list[Run] = []
     for log in logs:
-        models = dict.fromkeys(row.model for row in log.rows)
+        models = dict.fromkeys(row.model for row in (*log.rows, *log.unscored))
         for model in models:
             rows, unscored = (tuple(row for row in part if row.model == model) for part in (log.rows, log.unscored))
             runs.append(Run(model, rows, unscored, log.file))

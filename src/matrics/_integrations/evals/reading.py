@@ -115,6 +115,7 @@ class LogTable(NamedTuple):
     unlabelled: str = ""  # the reason why some rows have no labels
     notice: str = ""  # the treatment of answers without a score
     answered: tuple[Answered, ...] = ()  # numbers of answers of each run
+    all_answers: dict[str, list[Any]] | None = None  # if answers are left out: columns with these, whose score is NaN
 
 
 def table_of(
@@ -131,12 +132,11 @@ def table_of(
     options = (missing_score, scorer)
     read_file = formats.read_log if len(paths) == 1 else opened
     logs = [read_file(path, *options) for path in paths]
-    columns = columns_of(logs)
-    if len(logs) > 1:
-        columns = {"file": [Path(log.file).name for log in logs for _ in log.rows], **columns}
-    if len(set(columns["task"])) > 1:  # samples of different tasks may have the same id
-        pairs = zip(columns["task"], columns["sample"], strict=True)
-        columns["sample"] = [f"{task}/{sample}" for task, sample in pairs]
+    columns = _with_places(columns_of(logs), [log.file for log in logs for _ in log.rows])
+    all_answers = None
+    if missing_score == "drop" and any(log.unscored for log in logs):
+        rows = [(log.file, row) for log in logs for row in log.rows + log.unscored]
+        all_answers = _with_places(columns_of_rows([row for _, row in rows]), [file for file, _ in rows])
     repeated = len(logs) > 1 or len(set(columns["epoch"])) > 1
     scorers = tuple(dict.fromkeys(columns["scorer"]))
     partial = next((place for place, label in enumerate(columns["y_true"]) if label is None), None)
@@ -147,4 +147,14 @@ def table_of(
             f"{columns['sample'][partial]} by {columns['scorer'][partial]}: use matrics compare for such scores"
         )
     clusters = "sample" if repeated else None
-    return LogTable(columns, clusters, scorers, unlabelled, unscored_in_words(logs), answered_of(logs))
+    return LogTable(columns, clusters, scorers, unlabelled, unscored_in_words(logs), answered_of(logs), all_answers)
+
+
+def _with_places(columns: dict[str, list[Any]], files: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns with the file of each row, if there are several, and with the task in the names of samples."""
+    if len(set(files)) > 1:
+        columns = {"file": [Path(file).name for file in files], **columns}
+    if len(set(columns["task"])) > 1:  # samples of different tasks may have the same id
+        pairs = zip(columns["task"], columns["sample"], strict=True)
+        columns["sample"] = [f"{task}/{sample}" for task, sample in pairs]
+    return columns

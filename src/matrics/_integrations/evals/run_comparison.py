@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matrics._integrations.evals.noise import Noise
 from matrics._uncertainty.limits import normal_quantile, student_quantile
@@ -68,6 +68,9 @@ class RunComparison(NamedTuple):
     pairs : int
         The number of pairs of runs. The limits of their differences hold jointly with the probability ``level``: each
         difference has the level 1 − (1 − ``level``) / ``pairs``.
+    not_compared : tuple of dict
+        The runs of the logs without any score of this scorer: the name of the run, the numbers of its answers and of
+        those with a score, and the share of these with its limits.
     """
 
     names: tuple[str, str]
@@ -88,6 +91,7 @@ class RunComparison(NamedTuple):
     higher_is_better: bool
     level: float
     pairs: int = 1
+    not_compared: tuple[dict[str, Any], ...] = ()
 
     @property
     def level_of_difference(self) -> float:
