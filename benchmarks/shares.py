@@ -27,7 +27,7 @@ from matrics._engine.margins import margin
 
 # Owners and names of what is clocked, by the part that its time belongs to.
 OF_SCORE = {
-    "checks": [(blocks, "_look"), (Scratch, "all_integers")],
+    "checks": [(blocks, "_checked_table"), (Scratch, "all_integers")],
     "copies": [(blocks, "_class_first")],
     "margins": [(margin, "__get__"), (blocks, "sweep")],  # which looks at the cells itself
     "eigenvalues": [(HostTable, "eigenvalues")],
