@@ -290,7 +290,7 @@ def _grades(listed: tuple[str, ...], used: dict[str, set[str]], positive: str | 
 
 
 def _known_words(listed: tuple[str, ...]) -> dict[str, int]:
-    """The labels that are known words: 0 for grades that fail, 1 for those that pass.
+    """The labels that are known words: 0 for grades that fail, 1 for grades that pass.
 
     The numbers 0 and 1 belong to a scale if there are other numbers.
     """
@@ -321,7 +321,7 @@ def _refuse_other_words(passing: str, failing: list[str], grade_of: dict[str, st
             raise ArgumentError(
                 "positive",
                 f"expected a grade that both columns have, or a pair of known words in each such as fail and pass, "
-                f"got {quoted(passing)} for {every}; rename the grades of one of them",
+                f"got {quoted(passing)} for {every}; rename the grades of either column",
             )
 
 
