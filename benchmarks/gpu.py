@@ -1,6 +1,6 @@
 """What a GPU does: correctness first, then speed, then a profile; each stage prints as it goes and may be stopped.
 
-    python benchmarks/gpu.py --stage correct    # 6 minutes: the tests of the backends torch-cuda and jax-cuda
+    python benchmarks/gpu.py --stage correct    # 6 minutes: the tests of the backends of a GPU
     python benchmarks/gpu.py --stage speed      # 5 minutes: tables in Markdown, for docs/speed.md
     python benchmarks/gpu.py --stage profile    # 2 minutes: names and times of kernels
     python benchmarks/gpu.py --stage tune       # 1 minute: sizes of tiles and programs of the kernels
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -38,13 +39,12 @@ from matrics._engine.eigenvalues import bisection, operator
 from matrics.torch import ConfusionMetric, ScoreMetric
 
 ROOT = Path(__file__).parents[1]
-# Files whose tests take a backend, and those that ask for a GPU by themselves.
-OF_BACKENDS = (
-    *("test_on_device", "test_roads", "test_catalogue", "test_contract", "test_build", "test_state", "test_vectors"),
-    *("test_transform", "test_sources", "test_numbers", "test_multilabel", "test_margin_state", "test_inputs"),
-    *("test_torch_metric", "test_torch_scores", "test_score_state", "test_ranking", "test_thresholds", "test_interval"),
+# Backends of the tests, with their parts of the time and their tests: all, or those of losses, which ask for gradients.
+STAGES = (
+    ("torch-cuda-grad", 0.15, ("--exhaustive", "tests/test_losses.py")),
+    ("torch-cuda", 0.5, ("--exhaustive", "tests")),
+    ("jax-cuda", 0.35, ("tests",)),
 )
-OF_JAX = ("test_on_device", "test_catalogue", "test_state", "test_build", "test_transform")
 MATRICES, SMALL = 1_000_000, 5_000
 
 Row = Sequence[object]
@@ -55,33 +55,35 @@ Call = Callable[[], object]
 
 
 def tests_pass(seconds: int) -> bool:
-    """Whether the tests of both backends pass, each in its part of the time."""
+    """Whether the tests of all backends pass, each in its part of the time."""
     passed = True
-    for backend, files, share in (("torch-cuda", OF_BACKENDS, 0.6), ("jax-cuda", OF_JAX, 0.4)):
+    for backend, share, chosen in STAGES:
         if find_spec(backend.partition("-")[0]) is None:
             continue
         environment = os.environ | {"MATRICS_BACKEND": backend, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
         environment["XLA_FLAGS"] = ""  # those of the tests are for compiling on the CPU
-        paths = [f"tests/{name}.py" for name in files]
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "8", "--dist", "worksteal", "-p", "no:cacheprovider"]
-        command += [
-            "-W",
-            "default",
-            "--disable-warnings",
-            "-k",
-            "cuda or gpu",
-            "--show-capture=no",
-            "--tb=short",
-            *paths,
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "logical",
+            "--dist",
+            "worksteal",
+            "-p",
+            "no:cacheprovider",
         ]
+        command += ["-W", "default", "--disable-warnings", "-k", "cuda or gpu", "--show-capture=no", "--tb=short"]
         print(f"\n## Tests on {backend}", flush=True)
         begin = time.perf_counter()
-        try:
-            done = subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=seconds * share)  # noqa: S603
-            passed &= done.returncode == 0
-        except subprocess.TimeoutExpired:
-            passed = False
-            print("stopped: the time is up")
+        with subprocess.Popen([*command, *chosen], cwd=ROOT, env=environment) as process:  # noqa: S603
+            try:
+                passed &= process.wait(seconds * share) == 0
+            except subprocess.TimeoutExpired:
+                passed = False
+                print("stopped: the time is up", flush=True)
+                process.send_signal(signal.SIGINT)  # and pytest says what has failed
         print(f"{time.perf_counter() - begin:.0f} s", flush=True)
     return passed
 
@@ -383,6 +385,42 @@ def computing(device: torch.device, matrices: int) -> Iterator[Row]:  # noqa: AR
         yield n, len(plain.compute()), *taken, f"{microseconds_in_turn(theirs_again, device, 20):.0f}", f"{memory:.0f}"
 
 
+def blocks(device: torch.device, matrices: int) -> Iterator[Row]:
+    """Gigabytes a second of stacks in the memory of the host, and of copying them alone."""
+    size = 4 * 2**30 if matrices == MATRICES else 2**24
+    pinned = torch.empty(min(size, 2**28), dtype=torch.uint8, pin_memory=device.type == "cuda")
+    there = torch.empty_like(pinned, device=device)
+    copied = milliseconds(partial(there.copy_, pinned, non_blocking=True), device)
+    for n, dtype, specs in (
+        *((n, dtype, PANEL) for n, dtype in itertools.product((3, 10), ("float64", "float32", "uint8"))),
+        (10, "float64", ["eve"]),
+    ):
+        stack = np.random.default_rng(n).integers(1, 100, (2**16, n, n)).astype(dtype)
+        stack = np.tile(stack, (size // stack.nbytes, 1, 1))
+        read = seconds(lambda stack=stack: torch.from_numpy(stack).to(device))
+        where: list[Any] = [device, None]
+        if has_jax(device):
+            import jax
+
+            where.insert(1, jax.devices()[0])
+        times = [
+            seconds(partial(matrics.score_blocks, stack, specs, device=there, workers=os.cpu_count() or 1))
+            for there in where
+        ]
+        rates = [f"{stack.nbytes / taken / 1e9:.2f}" for taken in (read, *times)]
+        yield n, dtype, len(specs), f"{pinned.nbytes / copied / 1e6:.1f}", *rates[:2], *rates[2:-1], rates[-1]
+
+
+def seconds(call: Call) -> float:
+    """The least of two calls."""
+    taken = []
+    for _ in range(2):
+        begin = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begin)
+    return min(taken)
+
+
 TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iterator[Row]]]] = {
     "counting": (
         "Counting pairs of labels, µs; 90 % of the predictions are right",
@@ -451,6 +489,20 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iter
             "compiled beside one read",
         ),
         panels,
+    ),
+    "blocks": (
+        "`score_blocks` of a stack on the host, GB/s",
+        (
+            "n",
+            "dtype",
+            "measures",
+            "a copy of pinned memory",
+            "a copy of the stack",
+            "PyTorch's device",
+            "JAX's device",
+            "the host, all workers",
+        ),
+        blocks,
     ),
     "jax": (
         "Eigenvalues under `jax.jit`, ns a matrix",

@@ -2,8 +2,8 @@
 
 MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, torch-grad, jax, jax-x64, between commas.
 Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for a gradient, and so stay with PyTorch.
-torch-cuda and jax-cuda need a GPU, and are no part of ``all``; nor is torch-device, whose tensors are on the CPU but
-take the roads of those on a device.
+torch-cuda, torch-cuda-grad and jax-cuda need a GPU, and are no part of ``all``; nor is torch-device, whose tensors are
+on the CPU but take the roads of those on a device.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LIBRARIES = {
     "jax": "jax",
     "jax-x64": "jax",
 }
-ON_DEVICE = {"torch-cuda": "torch", "jax-cuda": "jax", "torch-device": "torch"}
+ON_DEVICE = {"torch-cuda": "torch", "torch-cuda-grad": "torch", "jax-cuda": "jax", "torch-device": "torch"}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _wanted() -> list[str]:
             raise pytest.UsageError(f"MATRICS_BACKEND: expected all or some of {', '.join(libraries)}, got {name!r}")
         if asked != "all" and importlib.util.find_spec(libraries[name]) is None:
             raise pytest.UsageError(f"MATRICS_BACKEND={name}: {libraries[name]} is not installed")
-        if name.endswith("cuda") and not roads.has_gpu(libraries[name]):
+        if "cuda" in name and not roads.has_gpu(libraries[name]):
             raise pytest.UsageError(f"MATRICS_BACKEND={name}: {libraries[name]} finds no CUDA device")
     return [name for name in names if importlib.util.find_spec(libraries[name]) is not None]
 
@@ -199,8 +199,8 @@ def _make(name: str) -> Iterator[Backend]:
         import torch
 
         def tensor(x: Any, dtype: Any = None) -> Any:
-            made = torch.from_numpy(np.array(x, dtype=dtype)).to("cuda" if name == "torch-cuda" else "cpu")
-            return made.requires_grad_(name == "torch-grad" and made.is_floating_point())
+            made = torch.from_numpy(np.array(x, dtype=dtype)).to("cuda" if "cuda" in name else "cpu")
+            return made.requires_grad_(name.endswith("grad") and made.is_floating_point())
 
         with roads.on_device() if name == "torch-device" else contextlib.nullcontext():
             yield Backend(name, tensor, True)

@@ -169,6 +169,20 @@ def binned(rank: int) -> dict[str, Any]:
     }
 
 
+def count_on(rank: int, device: str) -> dict[str, torch.Tensor]:
+    """The counts and values of several metrics, synced twice on a device."""
+    metrics = (ConfusionMetric(CLASSES, "core"), ScoreMetric(CLASSES, "roc_auc, ece", from_logits=True))
+    found = {}
+    for metric in metrics:
+        metric.to(device)
+        for _ in range(2):
+            for labels, scores in batches(rank):
+                metric.update(labels.to(device), scores.to(device))
+            metric.sync()
+        found |= {str(name): value.cpu() for name, value in metric.compute().items()}
+    return found
+
+
 def shares(name: str, rank: int) -> list[list[torch.Tensor]]:
     """The batches of a process for a metric of training_cases.py."""
     random = np.random.default_rng([rank, *name.encode()])

@@ -662,7 +662,7 @@ def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     assert np.isnan(found[1:]).all()  # no errors, and no samples
     jax = pytest.importorskip("jax")
     traced = jax.jit(lambda cm: matrics.stats.samples_needed(cm, "mcc", half_width=0.05))(stack)
-    assert 0.9 * found[0] < traced[0] < found[0]  # by the variance alone
+    assert 0.9 * found[0] < traced[0] <= found[0]  # by the variance alone, as on a device
     shares = backend.numpy(matrics.stats.samples_needed(backend.asarray(stack[:2]), "accuracy", half_width=0.05))
     of_jit = jax.jit(lambda cm: matrics.stats.samples_needed(cm, "accuracy", half_width=0.05))(stack[:2])
     np.testing.assert_allclose(of_jit, shares, atol=1)

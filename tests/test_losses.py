@@ -76,8 +76,9 @@ def losses_and_gradients(
 
     cm = matrics.soft_confusion_matrix(labels, logits.softmax(-1))
     values = torch.stack([loss_of_matrix(spec, cm) for spec in specs])
-    (gradients,) = torch.autograd.grad(values, logits, torch.eye(len(specs), dtype=values.dtype), is_grads_batched=True)
-    return values.detach().numpy(), gradients.numpy()
+    each = torch.eye(len(specs), dtype=values.dtype, device=values.device)
+    (gradients,) = torch.autograd.grad(values, logits, each, is_grads_batched=True)
+    return backend.numpy(values), backend.numpy(gradients)
 
 
 @functools.cache
@@ -94,7 +95,7 @@ def _jitted(backend: Any, specs: tuple[str, ...]) -> Any:
 
 @pytest.fixture
 def differentiable(backend: Any) -> Any:
-    if backend.name not in ("torch-grad", "jax", "jax-x64"):
+    if backend.name not in ("torch-grad", "torch-cuda-grad", "jax", "jax-x64", "jax-cuda"):
         pytest.skip("no gradients")
     return backend
 
@@ -196,7 +197,7 @@ def gradient_of_matrix(backend: Any, metric: Any, cm: np.ndarray, **options: Any
         return np.asarray(backend.jit(jax.grad(lambda cm: metric(cm, **options)))(backend.asarray(cm)))
     tensor = backend.asarray(cm)
     metric(tensor, **options).backward()
-    return tensor.grad.numpy()
+    return backend.numpy(tensor.grad)
 
 
 @pytest.mark.sampled(2)

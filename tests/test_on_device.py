@@ -31,7 +31,7 @@ def device(on_device: Any) -> Any:
     """The device of PyTorch's backends."""
     if not on_device.name.startswith("torch"):
         pytest.skip("of PyTorch")
-    return importlib.import_module("torch").device("cuda" if on_device.name == "torch-cuda" else "cpu")
+    return importlib.import_module("torch").device("cuda" if on_device.name.startswith("torch-cuda") else "cpu")
 
 
 @pytest.fixture
