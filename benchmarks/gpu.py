@@ -387,28 +387,37 @@ def computing(device: torch.device, matrices: int) -> Iterator[Row]:  # noqa: AR
 
 def blocks(device: torch.device, matrices: int) -> Iterator[Row]:
     """Gigabytes a second of stacks in the memory of the host, and of copying them alone."""
-    size = 4 * 2**30 if matrices == MATRICES else 2**24
+    size = 2**30 if matrices == MATRICES else 2**24
     pinned = torch.empty(min(size, 2**28), dtype=torch.uint8, pin_memory=device.type == "cuda")
     there = torch.empty_like(pinned, device=device)
     copied = milliseconds(partial(there.copy_, pinned, non_blocking=True), device)
     for n, dtype, specs in (
-        *((n, dtype, PANEL) for n, dtype in itertools.product((3, 10), ("float64", "float32", "uint8"))),
-        (10, "float64", ["eve"]),
+        *((n, dtype, PANEL) for n, dtype in itertools.product((3, 10), ("float64", "uint8"))),
+        *((n, "float64", ["eve"]) for n in (3, 10)),
     ):
-        stack = np.random.default_rng(n).integers(1, 100, (2**16, n, n)).astype(dtype)
+        stack = np.random.default_rng(n).integers(1, 100, (2**12, n, n)).astype(dtype)
         stack = np.tile(stack, (size // stack.nbytes, 1, 1))
-        read = seconds(lambda stack=stack: torch.from_numpy(stack).to(device))
-        where: list[Any] = [device, None]
+        score = partial(matrics.score_blocks, stack, specs)
+        calls: list[Call | None] = [
+            partial(torch.from_numpy(stack).to, device),
+            partial(score, device=device),
+            partial(score, device=device, workers=4),
+            partial(score, device=device, workers=-1),
+            None,
+            partial(score, device=None, workers=-1),
+        ]
         if has_jax(device):
             import jax
 
-            where.insert(1, jax.devices()[0])
-        times = [
-            seconds(partial(matrics.score_blocks, stack, specs, device=there, workers=os.cpu_count() or 1))
-            for there in where
-        ]
-        rates = [f"{stack.nbytes / taken / 1e9:.2f}" for taken in (read, *times)]
-        yield n, dtype, len(specs), f"{pinned.nbytes / copied / 1e6:.1f}", *rates[:2], *rates[2:-1], rates[-1]
+            calls[4] = partial(score, device=jax.devices()[0])
+        rates = ["" if call is None else f"{stack.nbytes / seconds(call) / 1e9:.2f}" for call in calls]
+        yield (
+            n,
+            dtype,
+            " ".join(specs) if len(specs) == 1 else len(specs),
+            f"{pinned.nbytes / copied / 1e6:.1f}",
+            *rates,
+        )
 
 
 def seconds(call: Call) -> float:
@@ -498,7 +507,9 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable[[torch.device, int], Iter
             "measures",
             "a copy of pinned memory",
             "a copy of the stack",
-            "PyTorch's device",
+            "PyTorch's device, one worker",
+            "four workers",
+            "all workers",
             "JAX's device",
             "the host, all workers",
         ),

@@ -2,8 +2,8 @@
 
 MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, torch-grad, jax, jax-x64, between commas.
 Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for a gradient, and so stay with PyTorch.
-torch-cuda, torch-cuda-grad and jax-cuda need a GPU, and are no part of ``all``; nor is torch-device, whose tensors are
-on the CPU but take the roads of those on a device.
+torch-cuda, torch-cuda-grad and jax-cuda need a GPU, and are no part of ``all``; nor are torch-device and
+jax-device, whose arrays are on the CPU but take the roads of those on a device.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ LIBRARIES = {
     "jax": "jax",
     "jax-x64": "jax",
 }
-ON_DEVICE = {"torch-cuda": "torch", "torch-cuda-grad": "torch", "jax-cuda": "jax", "torch-device": "torch"}
+ON_DEVICE = {"torch-cuda": "torch", "torch-cuda-grad": "torch", "jax-cuda": "jax"} | {
+    "torch-device": "torch",
+    "jax-device": "jax",
+}
 
 
 @dataclass(frozen=True)
@@ -202,12 +205,13 @@ def _make(name: str) -> Iterator[Backend]:
             made = torch.from_numpy(np.array(x, dtype=dtype)).to("cuda" if "cuda" in name else "cpu")
             return made.requires_grad_(name.endswith("grad") and made.is_floating_point())
 
-        with roads.on_device() if name == "torch-device" else contextlib.nullcontext():
+        with roads.on_device() if name.endswith("-device") else contextlib.nullcontext():
             yield Backend(name, tensor, True)
     else:
         import jax
 
         with (
+            roads.on_device_of_jax() if name.endswith("-device") else contextlib.nullcontext(),
             roads.jax_bits(float64=name != "jax"),
             jax.numpy_dtype_promotion("strict"),
             jax.numpy_rank_promotion("raise"),

@@ -217,6 +217,13 @@ def on_device() -> Iterator[None]:
         yield
 
 
+def on_device_of_jax() -> contextlib.AbstractContextManager[None]:
+    """Concrete arrays of JAX on the CPU take the roads of those on a device."""
+    from matrics._arrays import jax as arrays
+
+    return _instead(arrays.Jax, "host_view", lambda *_: None)
+
+
 def on_host() -> contextlib.AbstractContextManager[None]:
     """Inside ``on_device``: tensors of the CPU are those of the host again."""
     from matrics._arrays import torch as arrays

@@ -95,8 +95,38 @@ def test_an_array_on_the_device_is_refused(place: Any, on_device: Any) -> None:
     if on_device.name.startswith("torch"):
         with pytest.raises(TypeError, match=r"stack: expected an array on the host, got a tensor on cuda:0"):
             matrics.score_blocks(stack, device=place)
-    else:  # JAX's arrays know where they are
-        same(matrics.score_blocks(stack, "mcc", device=place), {"mcc": np.zeros(2)})
+    else:
+        with pytest.raises(TypeError, match=r"stack: expected an array on the host, got an array of JAX on cuda:0"):
+            matrics.score_blocks(stack, device=place)
+
+
+# Labels that no device has --------------------------------------------------------------------------------------------
+
+
+def test_texts_beside_tensors(cuda: Any) -> None:
+    torch = importlib.import_module("torch")
+    texts, scores = ["ok", "fraud", "ok", "fraud"], torch.tensor([0.1, 0.9, 0.8, 0.7], device=cuda)
+    columns = torch.stack([1 - scores, scores], -1)
+    names = ["ok", "fraud"]
+    state = matrics.ConfusionState.zeros(2, like=columns)
+    of_scores = matrics.ScoreState.zeros(like=scores)
+    counted = [
+        matrics.confusion_matrix(texts, columns, labels=names),
+        state.update(texts, columns, labels=names).matrix,
+        state.update(texts, ["ok", "fraud", "fraud", "fraud"], labels=names).matrix,
+    ]
+    for matrix in counted:
+        assert matrix.device == cuda
+        assert matrix.tolist() == [[1, 1], [0, 2]]
+    soft = matrics.soft_confusion_matrix(texts, columns, labels=names)
+    np.testing.assert_allclose(soft.cpu(), [[1.1, 0.9], [0.4, 1.6]], rtol=1e-6)
+    assert float(matrics.ranking.roc_auc(texts, scores, positive="fraud")) == 0.75
+    assert float(of_scores.update(texts, scores, positive="fraud").roc_auc().value) == 0.75
+    numbers = torch.tensor([0, 1, 1, 1], device=cuda)
+    by_name = matrics.compare_models(
+        numbers, {"a": numbers, "b": 1 - numbers}, "accuracy", num_classes=2, num=50, rng=0
+    )
+    assert by_name["accuracy"].intervals.estimate.tolist() == [1, 0]
 
 
 # Several processes ----------------------------------------------------------------------------------------------------
@@ -126,4 +156,5 @@ def test_the_counts_of_processes_that_share_a_gpu(cuda: Any, on_device: Any, ran
         folder.mkdir()
     host, there = (ranks.run("count_on", 2, folder, device) for device, folder in folders.items())
     for result, wanted in zip(there, host, strict=True):
+        assert wanted.pop("dropped")  # a device would have to be waited for
         same(result, wanted, **on_device.tolerance)

@@ -336,6 +336,10 @@ def test_plain_jax_arrays_have_the_values_of_numpy(jax_backend: Any, dtype: type
     scores = matrics.score(jax_backend.asarray(cm), "all")
     for name, values in matrics.score(cm, "all").items():
         kept = values.dtype if jax_backend.float64 else np.float32
+        if not jax_backend.looks:
+            wide = values.dtype == np.float64
+            np.testing.assert_allclose(scores[name], values, rtol=1e-9 if wide else 1e-3, atol=1e-12 if wide else 1e-5)
+            continue
         np.testing.assert_array_equal(scores[name], values.astype(kept), err_msg=name, strict=True)
 
 

@@ -46,6 +46,9 @@ def values(backend: Any, cm: np.ndarray, names: tuple[str, ...]) -> dict[str, np
 def test_perfect_and_exchanged_matrices(backend: Any, n: int) -> None:
     cm = perfect(n)
     found = values(backend, cm, PERFECT + FREE)
+    if backend.name == "torch-cuda":  # whose eigenvalues are those of a kernel
+        np.testing.assert_allclose(found["eve"], 1, rtol=1e-15)
+        found["eve"][...] = 1
     assert {name: np.unique(found[name]).tolist() for name in PERFECT} == {name: [1.0] for name in PERFECT}
     assert {name: np.unique(found[name]).tolist() for name in FREE} == {name: [0.0] for name in FREE}
     assert [name for name, x in found.items() if has_sign(x)] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -254,22 +255,27 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
 
 
 @pytest.mark.usefixtures("nnx")
-def test_clones_and_log_dict() -> None:
+def test_clones_and_log_dict(jax_backend: Any) -> None:
     metric = make(2, "accuracy, recall:class", prefix="train/")
     other = metric.clone(prefix="val/")
     other.update(labels=np.asarray([0, 1]), logits=np.asarray([0, 0]))
     assert other.log_dict() == {"val/accuracy": 0.5, "val/recall/0": 1, "val/recall/1": 0}
-    with pytest.warns(RuntimeWarning, match=r"compute\(\) before update\(\)"):
+    before = pytest.warns(RuntimeWarning, match=r"compute\(\) before update\(\)")
+    with before if jax_backend.looks else nullcontext():
         assert list(metric.compute()) == ["train/accuracy", "train/recall/0", "train/recall/1"]
     assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
     assert all(type(value) is float for value in other.log_dict().values())
 
 
 @pytest.mark.usefixtures("nnx")
-def test_dropped_samples_are_told() -> None:
-    """Once by a warning, and with each result."""
+def test_dropped_samples_are_told(jax_backend: Any) -> None:
+    """Once by a warning, and with each result; a device would have to be waited for."""
     metric = make(3, "accuracy", prefix="val/")
     metric.update(labels=np.asarray([1, 2, 3, 3]), logits=np.asarray([1, 2, 3, 1]))
+    if not jax_backend.looks:
+        assert list(metric.compute()) == ["val/accuracy"]
+        assert int(metric.dropped[...]) == 2
+        return
     with pytest.warns(RuntimeWarning, match="2 samples are not counted"):
         assert int(metric.compute()["val/dropped"]) == 2
     assert int(metric.compute()["val/dropped"]) == 2

@@ -159,7 +159,11 @@ def test_weights(backend: Any) -> None:
 
 @pytest.mark.sampled(2)
 def test_a_state_stays_in_its_library(backend: Any) -> None:
-    """Lists and NumPy's arrays become its arrays."""
+    """Lists and NumPy's arrays become its arrays, except on a device of PyTorch, where they are refused."""
+    if backend.name == "torch-cuda":
+        with pytest.raises(TypeError, match=r"y_true: expected a tensor on cuda:0 .*, got an array of NumPy"):
+            MultilabelState.zeros(2, like=backend.asarray(0)).update([[0, 1]], np.asarray([[1, 1]]))
+        return
     state = MultilabelState.zeros(2, like=backend.asarray(0)).update([[0, 1]], np.asarray([[1, 1]]))
     assert type(state.labels.counts) is type(backend.asarray(0)) or backend.name == "numpy"
     assert backend.numpy(state.matrix).tolist() == [[[0, 1], [0, 0]], [[0, 0], [0, 1]]]

@@ -152,6 +152,8 @@ def hold_host(graph: Graph, comparison: Comparison, stack: np.ndarray) -> None:
     expected = matrics.score(stack.astype(np.float64), graph.specs, **options)
     for spec in graph.specs:
         for place, (ours, wanted) in enumerate(zip(filled[spec], expected[spec], strict=True)):
+            if graph.road.name == "torch-cuda" and spec.startswith("automatic_") and stack[place].max() > 2**53:
+                continue  # a difference of sums of rows and columns, whose orders differ there
             if walk.beyond_condition(spec, stack[place], graph.dtype, graph.tolerance["rtol"]):
                 continue
             of = f"{stack[place].tolist()} ({graph.dtype.__name__})"
@@ -402,6 +404,8 @@ def test_who_scores(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("jax")])
 def test_xla_compiles_as_it_does_for_users(name: str) -> None:
     """A product and the difference after it become one operation, which rounds once; with our XLA_FLAGS they do not."""
+    if "cuda" in name:
+        pytest.skip("of the CPU")
     road = roads.make(name)
     dtype = road.dtypes()[-1]
     little = 2.0 ** -(np.finfo(dtype).nmant // 2 + 1)

@@ -19,7 +19,17 @@ from matrics._arrays.numpy import NumPy
 from matrics._arrays.standard import Array, Namespace, Standard
 from matrics._quoting import quoted
 
-__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling", "on_host"]
+__all__ = [
+    "NUMPY",
+    "Array",
+    "Namespace",
+    "Standard",
+    "as_arrays",
+    "codes_on_device",
+    "fitting",
+    "is_compiling",
+    "on_host",
+]
 
 # A tuple, here and in every isinstance in compiled code: torch.compile does not support unions of types.
 _HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
@@ -61,6 +71,21 @@ def on_host(x: Any, name: str | None = None) -> Any:
         return x
     backend, (array,) = as_arrays(**{name or "x": x})
     return backend.known(name or "x", array) if name or backend.can_look(array) else x
+
+
+def codes_on_device(codes: Any, labels: Any, *others: Any) -> Any:
+    """The codes of labels on the device of PyTorch of the other arrays, if one of them is on a device.
+
+    The caller has to copy arrays of numbers there, see ``as_arrays``, and so the labels themselves are unchanged; but
+    there are no tensors of texts.
+    """
+    if codes is not labels and isinstance(codes, np.ndarray):
+        for other in others:
+            if _is_tensor(other) and other.device.type != "cpu":
+                from matrics._arrays.torch import TORCH
+
+                return TORCH.from_host(codes).to(other.device)
+    return codes
 
 
 def _together(names: list[str], arrays: list[Array]) -> list[Array]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
-from matrics._arrays import Array, Standard, as_arrays, is_compiling
+from matrics._arrays import Array, Standard, as_arrays, codes_on_device, is_compiling
 from matrics._arrays.sizes import check_count, check_size
 from matrics._counting.codes import in_order, known_labels, numbered_groups, true_codes
 from matrics._counting.count import count_labels
@@ -316,8 +316,9 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
             return plain
     groups, number_of_groups = numbered_groups(groups, num_groups)
     if (known := known_labels(labels)) is not None:
-        y_true, ignore_index = true_codes(known, y_true, ignore_index, may_drop=False)
+        codes, ignore_index = true_codes(known, y_true, ignore_index, may_drop=False)
         y_prob = in_order(y_prob, known, "y_prob")
+        y_true = codes_on_device(codes, y_true, y_prob)
     original = y_true
     values = {"y_true": y_true, "y_prob": y_prob}
     values |= {

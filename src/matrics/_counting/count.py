@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics._arrays import NUMPY, Array, Standard, as_arrays, codes_on_device, is_compiling
 from matrics._arrays.sizes import check_size
 from matrics._counting.codes import as_codes, check_classes, numbered_groups
 from matrics._counting.labels import (
@@ -77,6 +77,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     may_drop = state is not None
     classes = check_classes(num_classes, labels)
     if classes.labels is not None:
+        given = y_true, y_pred
         y_true, y_pred, ignore_index = as_codes(
             classes.labels,
             y_true,
@@ -86,6 +87,8 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
             threshold=threshold,
             may_drop=may_drop,
         )
+        codes = y_true, y_pred
+        y_true, y_pred = (codes_on_device(*pair, *codes, state) for pair in zip(codes, given, strict=True))
     ignored = check_ignore_index(ignore_index)
     if state is None:
         groups, number_of_groups = numbered_groups(groups, num_groups)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._arrays import NUMPY, Array, Standard, as_arrays, codes_on_device
 from matrics._counting.codes import in_order
 from matrics._counting.labels import (
     broadcast,
@@ -107,7 +107,7 @@ def _read(
         contents.num_classes or 2, has_classes=has_classes, each="a label for each class of the state"
     )
     scores = scores if labels_read.known is None else in_order(scores, labels_read.known, name)
-    values = {"y_true": labels_read.values, name: scores}
+    values = {"y_true": codes_on_device(labels_read.values, y_true, scores, state.counts), name: scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     library, arrays = as_arrays(**values, state=state.counts)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._arrays import NUMPY, Array, Standard, as_arrays, codes_on_device
 from matrics._catalogue.classes import Classes
 from matrics._counting.codes import in_order
 from matrics._counting.labels import (
@@ -137,7 +137,7 @@ def read(
         labels=labels,
     )
     scores = scores if labels_read.known is None else in_order(scores, labels_read.known, name)
-    values = {"y_true": labels_read.values, name: scores}
+    values = {"y_true": codes_on_device(labels_read.values, y_true, scores), name: scores}
     if is_weighted:
         values["sample_weight"] = sample_weight
     own, (y_true, scores, *weights) = as_arrays(**values)

@@ -46,10 +46,8 @@ class PairedSamples(NamedTuple):
             ignored = check_ignore_index(ignore_index)
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
-        backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
-        true, predictions = (
-            backend.known("y_true, y_pred", x) for x in (true, predictions)
-        )  # the same library for both
+        # One at a time, as those by names of models are on the host already.
+        true, predictions = (_known(name, x) for name, x in (("y_true", y_true), ("y_pred", y_pred)))
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
             raise ValueError(
@@ -77,6 +75,11 @@ class PairedSamples(NamedTuple):
             self.true, self.predictions, num_classes=self.classes.number, sample_weight=weights
         )
         return counted
+
+
+def _known(name: str, labels: Any) -> Array:
+    backend, (array,) = as_arrays(**{name: labels})
+    return backend.known(name, array)
 
 
 def cluster_codes(clusters: Any, number: int) -> Array:

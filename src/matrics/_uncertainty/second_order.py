@@ -194,7 +194,7 @@ def _bends(  # noqa: PLR0917 (a measure, tables, and changes of the tables)
 ) -> list[Bend]:
     """The effects of second order of changes of either sign, for each measure."""
     xp = backend.xp
-    values = []
+    values, whole = [], whole[None, ...]  # JAX may be set to refuse arrays of different ranks
     for size in SIZES:
         change = size * steps
         change = xp.where(
@@ -213,10 +213,11 @@ def _bend(point: Around, values: list[tuple[Array, Array]], scale: float, z: flo
     """The effects of second order for a measure, from its values at both tables of all pairs of both sizes."""
     xp, (value, error, bounds) = backend.xp, point
     x, slope, _ = on_scale(value, bounds, backend)
+    of_pairs = value[None, ...]
     is_near, bends, squares = _room(point, xp) <= NEAR * error, error < 0, []
     for size, least, (up, down) in zip(SIZES, BEND_BOUNDS, values, strict=True):
-        scaled = (on_scale(up, bounds, backend)[0] + on_scale(down, bounds, backend)[0]) / 2 - x
-        square = xp.mean(((up + down) / 2 - value) ** 2, axis=0)
+        scaled = (on_scale(up, bounds, backend)[0] + on_scale(down, bounds, backend)[0]) / 2 - x[None, ...]
+        square = xp.mean(((up + down) / 2 - of_pairs) ** 2, axis=0)
         squares.append(square / size**4)
         least_square = (least * error) ** 2
         if size > 1:  # a tie further away
@@ -225,14 +226,14 @@ def _bend(point: Around, values: list[tuple[Array, Array]], scale: float, z: flo
         bends = bends | ((square > least_square) & is_bent)
     bends = bends & (error > 0)
     up, down = values[0]
-    bias, spread = _moments((up + down) / 2 - value, scale, xp)
+    bias, spread = _moments((up + down) / 2 - of_pairs, scale, xp)
     all_values = xp.concat([part for pair in values for part in pair], axis=0)
     ends = []
     for side, end in zip((-1, 1), bounds, strict=True):
         if not math.isfinite(end):
             ends.append(error < 0)
             continue
-        mean, of_squares = _moments(((up - end) ** 2 + (down - end) ** 2) / 2 - (value - end) ** 2, scale, xp)
+        mean, of_squares = _moments(((up - end) ** 2 + (down - end) ** 2) / 2 - (of_pairs - end) ** 2, scale, xp)
         # The squared distance is a quadratic form. The test uses the mean and the variance of that form at the end.
         is_flat = bends & ((value - end) ** 2 <= mean + z * xp.sqrt(of_squares))
         # Measures such as EVE rise from the end like a square root, which doubles the distance in standard errors.
@@ -257,8 +258,9 @@ def _steps(task: Task, whole: Array) -> Array:
     if task.squares is not None:
         spread = (task.squares + 1 / task.size) * (total / (total + 1))
     by = backend.constant(_normal(task.size).tolist(), whole)
-    steps = xp.sqrt(spread) * xp.reshape(by, (PAIRS, 1, *whole.shape[-2:]))
+    steps = xp.sqrt(spread)[None, ...] * xp.reshape(by, (PAIRS, 1, *whole.shape[-2:]))
     axes = -1 if task.options.scheme == "rows" else (-2, -1)
+    whole = whole[None, ...]
     total = xp.sum(whole, axis=axes, keepdims=True)
     return steps - whole * (xp.sum(steps, axis=axes, keepdims=True) / xp.where(total > 0, total, 1))
 

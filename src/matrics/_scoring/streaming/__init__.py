@@ -67,7 +67,7 @@ def score_blocks(
         the first block that has any. Neither waits for the device.
     workers : int, default 1
         Number of threads on the host; -1 for as many as there are cores. It does not change results. They score the
-        blocks if no device does.
+        blocks if no device does; otherwise they copy blocks to PyTorch's devices, and results.
     class_names : sequence of str, optional
         Names of the classes, in their order. With them the value of each class has its own key: ``recall/cat``.
     positive : str or int, optional
@@ -130,7 +130,7 @@ def _stream(source: BlockSource, lane: Lane, invalid: Invalid, block_bytes: int)
     """The results of all blocks, started in sequence; a lane may hold another block before it returns the first."""
     dtype = lane.dtype_for(source.dtype)
     size = max(1, block_bytes // (source.n**2 * dtype.itemsize))
-    results = Results(source, dtype)
+    results = Results(source, dtype, lane.workers)
     started: deque[tuple[int, Any, Any]] = deque()
 
     def write() -> None:
@@ -173,7 +173,7 @@ def _lane(device: Any, metrics: tuple[Metric, ...], zero_division: float, worker
         place = lanes.device_of(device)
         if place.type == "cpu":
             return HostLane(metrics, zero_division, workers)
-        return lanes.lane(place, metrics, zero_division)
+        return lanes.lane(place, metrics, zero_division, workers)
     if jax is not None and isinstance(device, (jax.Device, jax.sharding.Sharding)):
         from matrics._scoring.streaming.jax import JaxLane
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
 
 from matrics._catalogue.record import Metric
-from matrics._engine.execution.blocks import score_blocks
+from matrics._engine.execution.blocks import in_threads, number_of_threads, score_blocks
 from matrics.typing import NumPyArray
 
-if TYPE_CHECKING:
-    import numpy as np
+# A thread starts in the time in which a core copies so many bytes.
+BYTES_OF_A_THREAD = 2**20
 
 
 class Lane(ABC):
@@ -21,6 +25,9 @@ class Lane(ABC):
 
     block_bytes: int = 64 * 2**20
     """The size of a block, large enough that starting it takes less time than scoring it."""
+
+    workers: int = 1
+    """The number of threads of the host."""
 
     @abstractmethod
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -51,7 +58,7 @@ class HostLane(Lane):
 
     def __init__(self, metrics: tuple[Metric, ...], zero_division: float, workers: int) -> None:
         self._functions = [metric.bind() for metric in metrics]
-        self._zero_division, self._workers = zero_division, workers
+        self._zero_division, self.workers = zero_division, workers
 
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype itself."""
@@ -59,8 +66,24 @@ class HostLane(Lane):
 
     def start(self, block: NumPyArray) -> tuple[list[NumPyArray], NumPyArray]:
         """Score the block."""
-        return score_blocks(block, self._functions, self._zero_division, self._workers)
+        return score_blocks(block, self._functions, self._zero_division, self.workers)
 
     def finish(self, ticket: tuple[list[NumPyArray], NumPyArray]) -> tuple[list[NumPyArray], NumPyArray]:
         """The results, which are complete."""
         return ticket
+
+
+def copy_rows(target: NumPyArray, source: NumPyArray, workers: int) -> None:
+    """Copy an array into another array, which may have another dtype, in threads: one core cannot keep a bus busy."""
+    threads = min(number_of_threads(workers), len(source), source.nbytes // BYTES_OF_A_THREAD)
+    if threads < 2:
+        np.copyto(target, source, casting="unsafe")
+        return
+
+    def copy(parts: Iterable[slice]) -> None:
+        with np.errstate(all="ignore"):  # which holds for a thread
+            for part in parts:
+                np.copyto(target[part], source[part], casting="unsafe")
+
+    bounds = [len(source) * k // threads for k in range(threads + 1)]
+    in_threads(copy, [[slice(start, stop)] for start, stop in itertools.pairwise(bounds)])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from matrics._engine.evaluation import SHOWN, InvalidConfusionMatrix, describe_first
+from matrics._scoring.streaming.lane import copy_rows
 from matrics._scoring.streaming.source import BlockSource
 from matrics.typing import NumPyArray
 
@@ -20,10 +21,12 @@ class Results:
         The stack.
     dtype
         That in which its cells are scored.
+    workers
+        The number of threads that copy the values.
     """
 
-    def __init__(self, source: BlockSource, dtype: np.dtype[Any]) -> None:
-        self._source, self._dtype = source, dtype
+    def __init__(self, source: BlockSource, dtype: np.dtype[Any], workers: int) -> None:
+        self._source, self._dtype, self._workers = source, dtype, workers
         self._arrays: list[NumPyArray] = []
         self._first: list[tuple[int, NumPyArray]] = []
         self.invalid = 0
@@ -34,7 +37,7 @@ class Results:
         if not self._arrays:
             self._arrays = [np.empty((self._source.count, *value.shape[1:]), value.dtype) for value in values]
         for array, value in zip(self._arrays, values, strict=True):
-            array[start : start + count] = value[:count]
+            copy_rows(array[start : start + count], value[:count], self._workers)
         bad = bad[bad < count]
         self.invalid += len(bad)
         with np.errstate(all="ignore"):  # invalid matrices may be too large for the dtype

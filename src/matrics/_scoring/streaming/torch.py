@@ -12,7 +12,7 @@ from matrics._arrays.torch import TORCH
 from matrics._catalogue.record import Metric
 from matrics._engine.evaluation import scored
 from matrics._quoting import quoted
-from matrics._scoring.streaming.lane import Lane
+from matrics._scoring.streaming.lane import Lane, copy_rows
 from matrics.typing import NumPyArray
 
 # Integers for which PyTorch's devices have hardly any operations.
@@ -38,10 +38,12 @@ def device_of(device: Any) -> torch.device:
     return place
 
 
-def lane(device: torch.device, metrics: tuple[Metric, ...], zero_division: float) -> Lane:
+def lane(device: torch.device, metrics: tuple[Metric, ...], zero_division: float, workers: int = 1) -> Lane:
     """The lane of a device; Apple's GPUs have no streams that PyTorch shows."""
     kind = StreamLane if hasattr(torch.get_device_module(device), "Stream") else PlainLane
-    return kind(device, metrics, zero_division)
+    made = kind(device, metrics, zero_division)
+    made.workers = workers
+    return made
 
 
 class TorchLane(Lane):
@@ -131,7 +133,7 @@ class StreamLane(TorchLane):
         slot.count = len(block)
         sent, cells = slot.sent[: slot.count], slot.cells[: slot.count]
         with np.errstate(all="ignore"):  # too large numbers become infinite, and so invalid
-            np.copyto(sent.numpy(), block, casting="unsafe")
+            copy_rows(sent.numpy(), block, self.workers)
         with self._module.stream(self._there):
             cells.copy_(sent, non_blocking=True)
         scoring.wait_stream(self._there)
