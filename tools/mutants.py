@@ -1,9 +1,10 @@
 """Random mutants of the sources, and whether the default tests, only the exhaustive ones, or none of them fail.
 
-``python tools/mutants.py 100`` makes a hundred, one at a time: an operator, a number or a condition of a random line is
-replaced by another. The tests are those of the eight files that name what was changed most specifically, and the
-examples of the module. No file is changed: the mutant is in the memory of one process. So tests that start processes
-of their own do not see it.
+``python tools/mutants.py 100`` makes a hundred: an operator, a number or a condition of a random line is replaced by
+another. The default tests run once, and ``reached.py`` records which of them reach these lines; each mutant then meets
+the tests that reach its line, those of the files with the most specific names first. With ``--exhaustive`` the same is
+done with the exhaustive tests for the mutants that are left; that run takes half an hour more. No file is changed: the
+mutant is in the memory of one process. So tests that start processes of their own do not see it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import itertools
+import json
 import math
 import os
 import random
 import re
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +36,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FILES = 8
+FILES = 8  # of tests in a process
 # Modules of other libraries that are imported once, and not for each mutant.
 SHARED = ("numpy", "scipy.stats", "sklearn.metrics", "pandas", "polars", "pyarrow", "torch")
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -135,8 +139,8 @@ def words() -> dict[Path, set[str]]:
     return {path: set(re.findall(r"\w+", path.read_text("utf-8"))) for path in ROOT.glob("tests/test_*.py")}
 
 
-def tests_of(mutant: Mutant) -> list[str]:
-    """The files that share its rarest names; names that most files have say nothing."""
+def by_names(mutant: Mutant, files: set[str]) -> list[str]:
+    """Files, first those that share the rarest names with the mutant; names that most files have say nothing."""
     names = {part for name in mutant.names for part in (name, name.strip("_"))}
     names |= {*mutant.module.split(".")[1:], f"test_{mutant.path.stem}"}
     weights = {
@@ -144,12 +148,31 @@ def tests_of(mutant: Mutant) -> list[str]:
         for name in names
         if (number := sum(name in each or name in path.stem for path, each in words().items()))
     }
-    scores = {
-        path: sum(weight for name, weight in weights.items() if name in each or name in path.stem)
-        for path, each in words().items()
-    }
-    best = sorted(scores, key=lambda path: -scores[path])[:FILES]
-    return [str(path) for path in best if scores[path] > 0] + [str(mutant.path)]
+
+    def weight(file: str) -> float:
+        path = ROOT / file
+        return sum(one for name, one in weights.items() if name in words().get(path, ()) or name in path.stem)
+
+    return sorted(files, key=lambda file: (-weight(file), file))
+
+
+def tests_by_line(mutants: list[Mutant], *options: str) -> dict[str, list[str]]:
+    """The tests that reach each line, from a run of all."""
+    lines: dict[str, set[int]] = collections.defaultdict(set)
+    for mutant in mutants:
+        lines[mutant.path.relative_to(ROOT / "src").as_posix()].add(mutant.line)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "lines")
+        file.write_text(json.dumps({path: sorted(numbers) for path, numbers in lines.items()}), "utf-8")
+        environment = os.environ | {"MATRICS_LINES": str(file), "MATRICS_REACHED": folder}
+        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tools"), str(ROOT / "src")])
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "reached", "-p", "no:cacheprovider", *options]
+        subprocess.run(command, cwd=ROOT, env=environment, check=False)  # noqa: S603
+        reached: dict[str, list[str]] = collections.defaultdict(list)
+        for path in Path(folder).glob("*.json"):
+            for line, tests in json.loads(path.read_text("utf-8")).items():
+                reached[line] += tests
+    return reached
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -178,10 +201,15 @@ class Loader(importlib.machinery.SourceFileLoader):
 
 
 class Report:
-    """A plugin of pytest that writes the names of failed tests to a pipe."""
+    """A plugin of pytest that runs certain tests, and writes the names of failed ones to a pipe."""
 
-    def __init__(self, mutant: Mutant, pipe: int) -> None:
-        self.mutant, self.pipe = mutant, pipe
+    def __init__(self, mutant: Mutant, tests: set[str], pipe: int) -> None:
+        self.mutant, self.tests, self.pipe = mutant, tests, pipe
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """The tests alone."""
+        items[:] = [item for item in items if item.nodeid in self.tests]
 
     def pytest_sessionstart(self) -> None:
         """Before pytest's own finder, too, which takes the modules that are named on its command line."""
@@ -198,8 +226,18 @@ class Report:
             os.write(self.pipe, f"import of {report.nodeid}".encode())
 
 
-def failure(mutant: Mutant, *options: str, seconds: int) -> str:
-    """The first test that fails in a process with the mutant, "" if none does."""
+def failure(mutant: Mutant, tests: set[str], *options: str, seconds: int) -> str:
+    """The first of the tests that fails with the mutant, "" if none does."""
+    end = time.monotonic() + seconds
+    files = iter(by_names(mutant, {test.partition("::")[0] for test in tests}))
+    while some := list(itertools.islice(files, FILES)):
+        test = _failure_in(some, mutant, tests, *options, end=end)
+        if test:
+            return test
+    return ""
+
+
+def _failure_in(files: list[str], mutant: Mutant, tests: set[str], *options: str, end: float) -> str:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -207,23 +245,23 @@ def failure(mutant: Mutant, *options: str, seconds: int) -> str:
         with Path(os.devnull).open("w") as quiet:
             os.dup2(quiet.fileno(), 1)
             os.dup2(quiet.fileno(), 2)
-        arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", *options, *tests_of(mutant)]
-        status = int(pytest.main(arguments, plugins=[Report(mutant, write)]))
+        arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", *options, *files]
+        status = int(pytest.main(arguments, plugins=[Report(mutant, tests, write)]))
         os._exit(status if status != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
     os.close(write)
-    done, end = 0, time.monotonic() + seconds
+    done = 0
     while not done:
         if time.monotonic() > end:
             os.kill(child, signal.SIGKILL)
         done, status = os.waitpid(child, os.WNOHANG)
-        time.sleep(0.1)
+        time.sleep(0.05)
     with os.fdopen(read, "rb") as pipe:
         test = pipe.read().decode()
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         raise TimeoutError
     if code and not test:
-        raise SystemExit(f"pytest ended with {code} before any test of {tests_of(mutant)}")
+        raise SystemExit(f"pytest ended with {code} before any test of {files}")
     return test
 
 
@@ -232,38 +270,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("number", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=int, default=600, help="of the tests of a mutant")
+    parser.add_argument("--seconds", type=int, default=300, help="of the tests of a mutant")
+    parser.add_argument("--exhaustive", action="store_true", help="the exhaustive tests, too")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    for name in SHARED:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
     everything = [
         mutant
         for path in sorted((ROOT / "src" / "matrics").rglob("*.py"))
         if "triton" not in path.name
         for mutant in mutants_of(path)
     ]
-    tally: collections.Counter[str] = collections.Counter()
     random.Random(options.seed).shuffle(everything)  # noqa: S311
-    for mutant in itertools.islice((mutant for mutant in everything if mutant.is_code), options.number):
-        begin = time.monotonic()
-        try:
-            kind, test = "by default", failure(mutant, seconds=options.seconds)
-            if not test:
-                kind, test = "exhaustive only", failure(mutant, "--exhaustive-only", seconds=options.seconds)
-            if not test:
-                kind = "not"
-        except TimeoutError:
-            kind, test = "out of time", ""
-        tally[kind] += 1
-        where = f"{mutant.path.relative_to(ROOT / 'src' / 'matrics')}:{mutant.line}"
-        print(
-            f"{kind:16}{time.monotonic() - begin:6.0f} s  {where}  {mutant.before} → {mutant.after}  {test}", flush=True
-        )
-    print(", ".join(f"{number} {kind}" for kind, number in tally.most_common()), f"of {len(everything)}")
+    left = list(itertools.islice((mutant for mutant in everything if mutant.is_code), options.number))
+    print(f"{len(left)} of {len(everything)} mutants", flush=True)
+    for name in SHARED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for kind, chosen in (("by default", ()), ("exhaustive", ("--exhaustive-only",)))[: 1 + options.exhaustive]:
+        reached = tests_by_line(left, *chosen)
+        outcomes = {mutant: outcome(mutant, reached, *chosen, seconds=options.seconds) for mutant in left}
+        left = [mutant for mutant, is_detected in outcomes.items() if not is_detected]
+        print(f"{len(outcomes) - len(left)} of {len(outcomes)} detected {kind}", flush=True)
+
+
+def outcome(mutant: Mutant, reached: dict[str, list[str]], *options: str, seconds: int) -> bool:
+    """Whether a test fails with the mutant; prints a line about it."""
+    begin = time.monotonic()
+    tests = set(reached.get(f"{mutant.path.relative_to(ROOT / 'src').as_posix()}:{mutant.line}", ()))
+    try:
+        test = failure(mutant, tests, *options, seconds=seconds)
+        kind = "detected" if test else "not detected" if tests else "not reached"
+    except TimeoutError:
+        test, kind = "", "out of time"
+    where = f"{mutant.path.relative_to(ROOT / 'src' / 'matrics')}:{mutant.line}"
+    change = f"{mutant.before} → {mutant.after}"
+    print(f"{kind:13}{time.monotonic() - begin:4.0f} s of {len(tests):5} tests  {where}  {change}  {test}", flush=True)
+    return bool(test)
 
 
 if __name__ == "__main__":
