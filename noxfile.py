@@ -58,6 +58,15 @@ def jax_x64(session: nox.Session) -> None:
 
 
 @nox.session
+def devices(session: nox.Session) -> None:
+    """What arrays on a device take, with arrays of the CPU in their place."""
+    session.install("-e", ".", *RUNNER, TORCH, "jax", "flax", "torchmetrics", "scikit-learn")
+    for backend in ("torch-device", "jax-device"):
+        command = ("python", "-m", "pytest", "-k", "device", *(session.posargs or ("tests",)))
+        session.run(*command, env={"MATRICS_BACKEND": backend})
+
+
+@nox.session
 def kernels(session: nox.Session) -> None:
     """The kernels for GPUs, by Triton's interpreter."""
     session.install("-e", ".", *RUNNER, TORCH, "triton==3.6.0")

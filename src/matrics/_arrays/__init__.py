@@ -74,7 +74,7 @@ def on_host(x: Any, name: str | None = None) -> Any:
 
 
 def codes_on_device(codes: Any, labels: Any, *others: Any) -> Any:
-    """The codes of labels on the device of PyTorch of the other arrays, if one of them is on a device.
+    """The codes of labels on the device of PyTorch of the other arrays, if there is any.
 
     The caller has to copy arrays of numbers there, see ``as_arrays``, and so the labels themselves are unchanged; but
     there are no tensors of texts.

@@ -46,7 +46,7 @@ class PairedSamples(NamedTuple):
             ignored = check_ignore_index(ignore_index)
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
-        # One at a time, as those by names of models are on the host already.
+        # Each by itself: predictions by names of models are on the host already.
         true, predictions = (_known(name, x) for name, x in (("y_true", y_true), ("y_pred", y_pred)))
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
