@@ -74,7 +74,7 @@ class HostLane(Lane):
 
 
 def copy_rows(target: NumPyArray, source: NumPyArray, workers: int) -> None:
-    """Copy an array into another array, which may have another dtype, in threads, as a single core cannot keep a bus busy."""
+    """Copy an array into another, which may have another dtype, in threads: a single core cannot keep a bus busy."""
     threads = min(number_of_threads(workers), len(source), source.nbytes // BYTES_OF_A_THREAD)
     if threads < 2:
         np.copyto(target, source, casting="unsafe")
