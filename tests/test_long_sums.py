@@ -5,7 +5,8 @@ Added up one by one, they would be wrong by 1e-4 to 1e-2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,45 @@ import pytest
 
 import matrics
 
-RANDOM = np.random.default_rng(4)
 SIZE = 2**20
-TRUE = RANDOM.integers(0, 2, SIZE)
-PROBABILITY = (RANDOM.random(SIZE) * 0.98 + 0.01).astype(np.float32)
-PRED = (PROBABILITY > 0.5).astype(np.int64)
-WEIGHT = (RANDOM.random(SIZE) + 0.5).astype(np.float32)
-ALIKE = np.where(RANDOM.random(SIZE) < 0.5, 0.3, 0.7).astype(np.float32)  # all in two buckets
-BOTH = np.stack([1 - PROBABILITY, PROBABILITY], axis=-1)
+
+
+class Samples:
+    """A million samples, which take memory only while the tests of this file run."""
+
+    @cached_property
+    def true(self) -> np.ndarray:
+        return np.random.default_rng(4).integers(0, 2, SIZE)
+
+    @cached_property
+    def probability(self) -> np.ndarray:
+        return (np.random.default_rng(5).random(SIZE) * 0.98 + 0.01).astype(np.float32)
+
+    @cached_property
+    def pred(self) -> np.ndarray:
+        return (self.probability > 0.5).astype(np.int64)
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        return (np.random.default_rng(6).random(SIZE) + 0.5).astype(np.float32)
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """All in two buckets."""
+        return np.where(np.random.default_rng(7).random(SIZE) < 0.5, 0.3, 0.7).astype(np.float32)
+
+    @cached_property
+    def both(self) -> np.ndarray:
+        return np.stack([1 - self.probability, self.probability], axis=-1)
+
+
+DATA = Samples()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def let_go() -> Iterator[None]:
+    yield
+    vars(DATA).clear()
 
 
 def wide(x: np.ndarray) -> np.ndarray:
@@ -35,13 +67,13 @@ def cells(weight: np.ndarray, *codes: np.ndarray) -> np.ndarray:
 
 def losses(probability: np.ndarray) -> list[float]:
     p = wide(probability)
-    return [-np.log(np.where(TRUE == 1, p, 1 - p)).mean(), ((p - TRUE) ** 2).mean()]
+    return [-np.log(np.where(DATA.true == 1, p, 1 - p)).mean(), ((p - DATA.true) ** 2).mean()]
 
 
 def area(score: np.ndarray) -> float:
     """The share of pairs in the right order, of few different scores."""
     levels, place = np.unique(score, return_inverse=True)
-    negative, positive = (np.bincount(place, wide(WEIGHT) * (k == TRUE), len(levels)) for k in (0, 1))
+    negative, positive = (np.bincount(place, wide(DATA.weight) * (k == DATA.true), len(levels)) for k in (0, 1))
     below = np.cumsum(negative) - negative
     return float((positive * (below + negative / 2)).sum() / positive.sum() / negative.sum())
 
@@ -51,16 +83,16 @@ def of_state(state: Any) -> list[Any]:
 
 
 def calibration_error() -> float:
-    place = np.minimum((wide(PROBABILITY) * 15).astype(int), 14)
-    gaps = np.bincount(place, wide(PROBABILITY) - TRUE, 15)
+    place = np.minimum((wide(DATA.probability) * 15).astype(int), 14)
+    gaps = np.bincount(place, wide(DATA.probability) - DATA.true, 15)
     return float(np.abs(gaps).sum() / SIZE)
 
 
-CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], Any]]] = {
+CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[np.ndarray, ...]], Callable[[], Any]]] = {
     "losses and calibration of a state": (
         lambda y, p: of_state(matrics.ScoreState.zeros(bits=0, losses=True, like=p).update(y, p)),
-        (TRUE, PROBABILITY),
-        lambda: [*losses(PROBABILITY), calibration_error()],
+        lambda: (DATA.true, DATA.probability),
+        lambda: [*losses(DATA.probability), calibration_error()],
     ),
     "weighted area of a state": (
         lambda y, p, w: (
@@ -69,37 +101,37 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...], Callable[[], 
             .roc_auc()
             .value
         ),
-        (TRUE, ALIKE, WEIGHT),
-        lambda: area(ALIKE),
+        lambda: (DATA.true, DATA.alike, DATA.weight),
+        lambda: area(DATA.alike),
     ),
     "matrix of weights": (
         lambda y, p, w: matrics.confusion_matrix(y, p, num_classes=2, sample_weight=w),
-        (TRUE, PRED, WEIGHT),
-        lambda: cells(WEIGHT, TRUE, PRED),
+        lambda: (DATA.true, DATA.pred, DATA.weight),
+        lambda: cells(DATA.weight, DATA.true, DATA.pred),
     ),
     "margins of weights": (
         lambda y, p, w: matrics.MarginState.zeros(2, like=w, dtype=w.dtype).update(y, p, sample_weight=w).counts[0],
-        (TRUE, PRED, WEIGHT),
-        lambda: np.diag(cells(WEIGHT, TRUE, PRED)),
+        lambda: (DATA.true, DATA.pred, DATA.weight),
+        lambda: np.diag(cells(DATA.weight, DATA.true, DATA.pred)),
     ),
     "joint table of weights": (
         lambda y, a, b, w: matrics.stats.joint_confusion_matrix(y, a, b, num_classes=2, sample_weight=w),
-        (TRUE, PRED, (ALIKE > 0.5).astype(np.int64), WEIGHT),
-        lambda: cells(WEIGHT, TRUE, PRED, (ALIKE > 0.5).astype(np.int64)),
+        lambda: (DATA.true, DATA.pred, (DATA.alike > 0.5).astype(np.int64), DATA.weight),
+        lambda: cells(DATA.weight, DATA.true, DATA.pred, (DATA.alike > 0.5).astype(np.int64)),
     ),
     "soft matrix": (
         matrics.soft_confusion_matrix,
-        (TRUE, BOTH),
-        lambda: [[np.bincount(TRUE, wide(BOTH[:, k]))[t] for k in (0, 1)] for t in (0, 1)],
+        lambda: (DATA.true, DATA.both),
+        lambda: [[np.bincount(DATA.true, wide(DATA.both[:, k]))[t] for k in (0, 1)] for t in (0, 1)],
     ),
     "soft targets": (
         matrics.soft_confusion_matrix,
-        (BOTH, BOTH),
-        lambda: wide(BOTH).T @ wide(BOTH),
+        lambda: (DATA.both, DATA.both),
+        lambda: wide(DATA.both).T @ wide(DATA.both),
     ),
     "calibration": (
         matrics.probabilities.expected_calibration_error,
-        (TRUE, PROBABILITY),
+        lambda: (DATA.true, DATA.probability),
         calibration_error,
     ),
 }
@@ -112,7 +144,7 @@ def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT0
     import jax
 
     call, arrays, expected = CASES[name]
-    given = [jax_backend.asarray(x, np.float32 if x.dtype == np.float32 else np.int32) for x in arrays]
+    given = [jax_backend.asarray(x, np.float32 if x.dtype == np.float32 else np.int32) for x in arrays()]
     found = (jax.jit(call) if compiled else call)(*given)
     np.testing.assert_allclose(np.asarray(found, np.float64), expected(), rtol=5e-6)
 
@@ -122,7 +154,7 @@ def test_jax(jax_backend: Any, name: str, compiled: bool) -> None:  # noqa: FBT0
 @pytest.mark.parametrize("gradient", [False, True])  # True: by PyTorch's own operations
 def test_torch(torch: Any, name: str, gradient: bool) -> None:  # noqa: FBT001
     call, arrays, expected = CASES[name]
-    given = [torch.from_numpy(x) for x in arrays]
+    given = [torch.from_numpy(x) for x in arrays()]
     if gradient:
         given = [x.requires_grad_() if x.dtype == torch.float32 else x for x in given]
     found = call(*given)
@@ -136,11 +168,14 @@ def test_batches_of_a_state(jax_backend: Any) -> None:
     import jax
     import jax.numpy as jnp
 
-    y, p = (jax_backend.asarray(x.reshape(1024, -1), kind) for x, kind in ((TRUE, np.int32), (PROBABILITY, np.float32)))
+    y, p = (
+        jax_backend.asarray(x.reshape(1024, -1), kind)
+        for x, kind in ((DATA.true, np.int32), (DATA.probability, np.float32))
+    )
     state = matrics.ScoreState.zeros(bits=0, losses=True, like=jnp.zeros(1))
     run = jax.jit(lambda state: jax.lax.scan(lambda state, batch: (state.update(*batch), None), state, (y, p))[0])
     found = [float(x) for x in of_state(run(state))]
-    np.testing.assert_allclose(found, [*losses(PROBABILITY), calibration_error()], rtol=5e-6)
+    np.testing.assert_allclose(found, [*losses(DATA.probability), calibration_error()], rtol=5e-6)
 
 
 @pytest.mark.sampled(1)
@@ -152,7 +187,7 @@ def test_weights_of_many_batches(jax_backend: Any, kind: Any, decay: float) -> N
     import jax.numpy as jnp
 
     number = 2**14
-    y, p, w = (x.reshape(number, -1) for x in (TRUE, PRED, WEIGHT))
+    y, p, w = (x.reshape(number, -1) for x in (DATA.true, DATA.pred, DATA.weight))
     state = kind.zeros(2, like=jnp.zeros(1), dtype=jnp.float32)
     arrays = [jax_backend.asarray(x, kind) for x, kind in ((y, np.int32), (p, np.int32), (w, np.float32))]
 
@@ -161,8 +196,8 @@ def test_weights_of_many_batches(jax_backend: Any, kind: Any, decay: float) -> N
         return (state if decay == 1 else state.decayed(decay)).update(labels, pred, sample_weight=weight), None
 
     found = jax.jit(lambda state: jax.lax.scan(step, state, arrays)[0])(state)
-    faded = wide(WEIGHT) * np.repeat(decay ** np.arange(number - 1, -1, -1.0), SIZE // number)
-    expected = cells(faded, TRUE, PRED)
+    faded = wide(DATA.weight) * np.repeat(decay ** np.arange(number - 1, -1, -1.0), SIZE // number)
+    expected = cells(faded, DATA.true, DATA.pred)
     rtol = 1e-6 if decay == 1 else 3e-5  # 0.999 in float32 has an error of 1.3e-8, and a thousand steps count
     if kind is matrics.ConfusionState:
         np.testing.assert_allclose(np.asarray(found.matrix, np.float64), expected, rtol=rtol)
