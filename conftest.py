@@ -8,6 +8,7 @@ import doctest
 import gc
 import importlib.metadata
 import importlib.util
+import linecache
 import os
 import re
 import sys
@@ -190,6 +191,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Thousands of tests and their modules stay: Python need not look at them again whenever it looks for garbage."""
     global HELD  # noqa: PLW0603
+    linecache.clearcache()  # the sources that docstrings were read from
     gc.collect()
     _give_back()  # what rewriting the tests took
     gc.freeze()

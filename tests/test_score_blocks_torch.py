@@ -45,8 +45,8 @@ def test_copies_in_threads(late: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of blocks and results, to another dtype as well."""
     monkeypatch.setattr(late_streams.LateLane, "workers", 3)
     for dtype in (np.float64, np.uint16):
-        stack = RANDOM.integers(0, 50, (200_000, 3, 3)).astype(dtype)
-        found = matrics.score_blocks(stack, ["accuracy", "recall:class"], device="late", block_bytes=5 * 2**20)
+        stack = RANDOM.integers(0, 50, (100_000, 3, 3)).astype(dtype)
+        found = matrics.score_blocks(stack, ["accuracy", "recall:class"], device="late", block_bytes=3 * 2**20 + 999)
         for name, values in matrics.score(stack, ["accuracy", "recall:class"]).items():
             np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=name)
     assert late.now.done == len(late.now.queue)

@@ -81,6 +81,11 @@ class Mutant:
         return True
 
     @property
+    def place(self) -> str:
+        """The file, in the package, and the line."""
+        return f"{self.path.relative_to(ROOT / 'src' / 'matrics').as_posix()}:{self.line}"
+
+    @property
     def module(self) -> str:
         """Its name for ``import``."""
         parts = self.path.relative_to(ROOT / "src").with_suffix("").parts
@@ -208,8 +213,8 @@ class Report:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """The tests alone."""
-        items[:] = [item for item in items if item.nodeid in self.tests]
+        """The tests alone, if there are any."""
+        items[:] = [item for item in items if item.nodeid in self.tests or not self.tests]
 
     def pytest_sessionstart(self) -> None:
         """Before pytest's own finder, too, which takes the modules that are named on its command line."""
@@ -227,9 +232,14 @@ class Report:
 
 
 def failure(mutant: Mutant, tests: set[str], *options: str, seconds: int) -> str:
-    """The first of the tests that fails with the mutant, "" if none does."""
+    """The first of the tests that fails with the mutant, "" if none does.
+
+    What runs when a module is imported is reached by no test: then the tests of a few files take part.
+    """
     end = time.monotonic() + seconds
-    files = iter(by_names(mutant, {test.partition("::")[0] for test in tests}))
+    everywhere = {path.relative_to(ROOT).as_posix() for path in words()}
+    chosen = by_names(mutant, {test.partition("::")[0] for test in tests} or everywhere)
+    files = iter(chosen if tests else chosen[:FILES])
     while some := list(itertools.islice(files, FILES)):
         test = _failure_in(some, mutant, tests, *options, end=end)
         if test:
@@ -271,6 +281,7 @@ def main() -> None:
     parser.add_argument("number", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=300, help="of the tests of a mutant")
+    parser.add_argument("--only", nargs="+", help="the mutants at these places, such as _plot/lines.py:119")
     parser.add_argument("--exhaustive", action="store_true", help="the exhaustive tests, too")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -284,6 +295,8 @@ def main() -> None:
     ]
     random.Random(options.seed).shuffle(everything)  # noqa: S311
     left = list(itertools.islice((mutant for mutant in everything if mutant.is_code), options.number))
+    if options.only:
+        left = [mutant for mutant in left if mutant.place in options.only]
     print(f"{len(left)} of {len(everything)} mutants", flush=True)
     for name in SHARED:
         with contextlib.suppress(ImportError):
@@ -301,12 +314,14 @@ def outcome(mutant: Mutant, reached: dict[str, list[str]], *options: str, second
     tests = set(reached.get(f"{mutant.path.relative_to(ROOT / 'src').as_posix()}:{mutant.line}", ()))
     try:
         test = failure(mutant, tests, *options, seconds=seconds)
-        kind = "detected" if test else "not detected" if tests else "not reached"
+        kind = "detected" if test else "not detected"
     except TimeoutError:
         test, kind = "", "out of time"
-    where = f"{mutant.path.relative_to(ROOT / 'src' / 'matrics')}:{mutant.line}"
     change = f"{mutant.before} → {mutant.after}"
-    print(f"{kind:13}{time.monotonic() - begin:4.0f} s of {len(tests):5} tests  {where}  {change}  {test}", flush=True)
+    print(
+        f"{kind:13}{time.monotonic() - begin:4.0f} s, {len(tests):5} tests  {mutant.place}  {change}  {test}",
+        flush=True,
+    )
     return bool(test)
 
 
