@@ -185,7 +185,7 @@ def test_a_block_is_fetched_when_the_next_is_under_way(ahead: int, monkeypatch: 
 # Every lane ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["host", "jax", "PlainLane", "StreamLane"])
+@pytest.fixture(params=["host", "jax", "torch PlainLane", "torch StreamLane"])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """One of each lane. Those of PyTorch for other devices run on the CPU, which has streams in name."""
     if request.param == "host":
@@ -202,7 +202,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
         def synchronize(self) -> None:
             """Nothing is on its way."""
 
-    lane = getattr(lanes, request.param)
+    lane = getattr(lanes, request.param.removeprefix("torch "))
     monkeypatch.setattr(torch.cpu, "Stream", Stream)
     monkeypatch.setattr(streaming, "_lane", lambda _device, *options: lane(torch.device("cpu"), *options[:2]))
     return "as patched"

@@ -7,12 +7,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
-from matrics._engine.execution import table_in_order, table_of
+from matrics._engine.execution import NeedsWholeStack, table_in_order, table_of
 from matrics._engine.execution.blocks import score_blocks
 from matrics._engine.table import Table
 from matrics._quoting import quoted
@@ -99,26 +100,67 @@ def evaluate(
         return [backend.from_host(result) for result in results]
     if invalid == "raise":
         raise_if_invalid(cm, backend)
-    return _scored(cm, backend, functions, zero_division)[0]
+    return _scored(cm, backend, functions, zero_division)
 
 
 def scored(
     cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
 ) -> tuple[list[Array], Array]:
     """The results of all functions by operations of the library, and a mask of valid matrices."""
-    results, table = _scored(cm, backend, functions, zero_division)
-    return results, table.valid
+    *results, valid = _scored(cm, backend, functions, zero_division, with_valid=True)
+    return results, valid
 
 
 def _scored(
-    cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
-) -> tuple[list[Array], Table]:
+    cm: Array,
+    backend: Standard,
+    functions: Sequence[TableFunction],
+    zero_division: float,
+    *,
+    with_valid: bool = False,
+) -> list[Array]:
+    if backend.compiler(cm) == "xla":
+        from matrics._engine.execution import xla
+
+        if number := xla.number_of_blocks(cm):
+            return _in_blocks(cm, number, backend, functions, zero_division, with_valid=with_valid)
+    table = _table(cm, backend, zero_division)
+    with backend.quiet():
+        results = [finish(function(table), table) for function in functions]
+    return [*results, table.valid] if with_valid else results
+
+
+def _table(cm: Array, backend: Standard, zero_division: float, **options: Any) -> Table:
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are within the range of float64.
     counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
-    table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
-    with backend.quiet():
-        return [finish(function(table), table) for function in functions], table
+    return table_of(cells, backend, zero_division=zero_division, is_moderate=counts, **options)
+
+
+def _in_blocks(
+    cm: Array,
+    number: int,
+    backend: Standard,
+    functions: Sequence[TableFunction],
+    zero_division: float,
+    *,
+    with_valid: bool,
+) -> list[Array]:
+    """The results of ``_scored`` in this number of blocks, in code that XLA compiles."""
+    from matrics._engine.execution import xla
+
+    def score(block: Array) -> dict[int, Array]:
+        table = _table(block, backend, zero_division, is_block=True)
+        results = {len(functions): table.valid} if with_valid else {}
+        for k, function in enumerate(functions):
+            with suppress(NeedsWholeStack):
+                results[k] = finish(function(table), table)
+        return results
+
+    results = xla.in_blocks(score, cm, number)
+    table = _table(cm, backend, zero_division)
+    results |= {k: finish(function(table), table) for k, function in enumerate(functions) if k not in results}
+    return [results[k] for k in sorted(results)]
 
 
 def frames_to_the_user() -> int:

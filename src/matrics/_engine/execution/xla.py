@@ -2,7 +2,7 @@
 
 Transposed stacks are several times slower, so only the margins are class-first. For many classes, compiled code
 inspects the cells at run time. It does not for a single matrix, because functions under ``vmap`` would compute both
-branches for every matrix.
+branches for every matrix. Stacks are scored in blocks, as XLA writes dozens of intermediate results into memory.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from matrics._arrays import Array, Standard
 from matrics._engine.eigenvalues import xla as stepped
+from matrics._engine.execution import NeedsWholeStack
 from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.safety import add
@@ -28,6 +30,11 @@ MAX_WRITTEN_OUT_CLASSES = 8  # for sums over both axes
 MAX_TERMS = 16  # for sums over a single axis
 # From this number of classes on, differences save more time than the inspection of the cells takes.
 MIN_INSPECTED = 5
+# The cells of a block and what is computed from them stay in the second-level cache. Smaller blocks take longer to
+# start than to score.
+BLOCK_BYTES, LEAST_IN_A_BLOCK, MOST_IN_A_BLOCK = 5 * 2**19, 64, 2000
+# Fewer blocks gain less than the loop takes to compile.
+LEAST_BLOCKS = 4
 
 
 def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: bool = True, **options: Any) -> Table:
@@ -39,8 +46,48 @@ def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: 
     return kind(cells, backend, class_first=class_first, **options)
 
 
+def number_of_blocks(cm: Array) -> int:
+    """The number of blocks in which a stack is scored; 0 for a small stack, and with several devices.
+
+    There the compiler would move blocks between devices that have parts of the stack.
+    """
+    *batch, n, _ = cm.shape
+    if jax.device_count() > 1 or not all(isinstance(length, int) for length in batch):
+        return 0
+    most = BLOCK_BYTES // (n * n * cm.dtype.itemsize)
+    number = math.ceil(math.prod(batch) / min(max(most, LEAST_IN_A_BLOCK), MOST_IN_A_BLOCK))
+    return number if number >= LEAST_BLOCKS else 0
+
+
+def in_blocks(score: Callable[[Array], dict[int, Array]], cm: Array, number: int) -> dict[int, Array]:
+    """The results (*B) or (*B, n) of a stack (*B, n, n), by a function of blocks (k, n, n)."""
+    *batch, n, _ = cm.shape
+    count = math.prod(batch)
+    # Blocks of the same size, if there is any near the best: otherwise the stack is copied once.
+    number = next((k for k in range(number, number * 2) if count % k == 0), number)
+    size = math.ceil(count / number)
+    stack = jnp.reshape(cm, (count, n, n))
+    if size * number > count:
+        stack = jnp.pad(stack, ((0, size * number - count), (0, 0), (0, 0)))
+    results = lax.map(score, jnp.reshape(stack, (number, size, n, n)))
+    return {
+        key: jnp.reshape(jnp.reshape(x, (-1, *x.shape[2:]))[:count], (*batch, *x.shape[2:]))
+        for key, x in results.items()
+    }
+
+
 class XlaTable(Table):
-    """A table whose short sums are explicit additions."""
+    """A table whose short sums are explicit additions.
+
+    Parameters
+    ----------
+    is_block
+        Whether the cells are a block of the stack: functions that compute eigenvalues then raise ``NeedsWholeStack``.
+    """
+
+    def __init__(self, *arguments: Any, is_block: bool = False, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.is_block = is_block
 
     @property
     def max_written_out_rest(self) -> int:  # type: ignore[override]
@@ -50,10 +97,13 @@ class XlaTable(Table):
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """The table for other cells."""
         options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
+        options["is_block"] = self.is_block
         return table(cells, self.backend, class_first=class_first, **options)
 
     def eigenvalues(self, x: Array) -> Array:
         """See ``Table``."""
+        if self.is_block:
+            raise NeedsWholeStack
         return self.lead(stepped.eigenvalues(self.as_matrices(x)))
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
