@@ -60,6 +60,7 @@ def test_any_shape(small_blocks: Any, n: int, shape: tuple[int, ...]) -> None:
     assert numbers == [-(-int(np.prod(shape)) // 4)] * 3
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("shape", [(), (0,), (12,), (2, 0, 5)])
 def test_small_stacks_have_no_blocks(small_blocks: Any, shape: tuple[int, ...]) -> None:
     backend, numbers = small_blocks
@@ -68,7 +69,21 @@ def test_small_stacks_have_no_blocks(small_blocks: Any, shape: tuple[int, ...]) 
     assert numbers == []
 
 
-@pytest.mark.exhaustive(n=[6])
+@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+def test_a_mesh_of_one_device(small_blocks: Any, kind: str) -> None:
+    """An array whose type has a sharding cannot be divided along the axis that is spread over devices."""
+    backend, numbers = small_blocks
+    mesh = jax.make_mesh((1,), ("data",), axis_types=(getattr(jax.sharding.AxisType, kind),))
+    stack = stack_of((20,), 3)
+    spread = jax.device_put(
+        backend.asarray(stack), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+    )
+    with jax.set_mesh(mesh):
+        same(jax.jit(lambda cm: matrics.score(cm, FEW))(spread), matrics.score(stack, FEW), backend)
+    assert numbers == [5] * (kind == "Auto")
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [3, 6])
 def test_every_measure(small_blocks: Any, n: int) -> None:
     backend, numbers = small_blocks
@@ -89,6 +104,7 @@ def test_bad_matrices(small_blocks: Any) -> None:
     same(jax.jit(lambda cm: matrics.score(cm, FEW, invalid="nan"))(backend.asarray(stack)), wanted, backend)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("metric", ["mcc", "eve"])
 def test_derivatives_and_maps(small_blocks: Any, monkeypatch: pytest.MonkeyPatch, metric: str) -> None:
     """Of compiled code, inside compiled code, and under vmap: those of the stack as a whole."""

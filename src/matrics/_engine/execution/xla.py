@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from matrics._arrays import Array, Standard
+from matrics._arrays.jax_matrices import spread_as
 from matrics._engine.eigenvalues import xla as stepped
 from matrics._engine.execution import NeedsWholeStack
 from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
@@ -47,12 +48,14 @@ def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: 
 
 
 def number_of_blocks(cm: Array) -> int:
-    """The number of blocks in which a stack is scored; 0 for a small stack, and with several devices.
+    """The number of blocks in which a stack is scored; 0 for a small stack, and for several devices.
 
-    There the compiler would move blocks between devices that have parts of the stack.
+    There the compiler would move blocks between devices that have parts of the stack. A stack whose type has a sharding
+    may not be divided into blocks at all.
     """
     *batch, n, _ = cm.shape
-    if jax.device_count() > 1 or not all(isinstance(length, int) for length in batch):
+    is_plain = jax.device_count() == 1 and "out_sharding" not in spread_as(cm)
+    if not is_plain or not all(isinstance(length, int) for length in batch):
         return 0
     most = BLOCK_BYTES // (n * n * cm.dtype.itemsize)
     number = math.ceil(math.prod(batch) / min(max(most, LEAST_IN_A_BLOCK), MOST_IN_A_BLOCK))

@@ -75,7 +75,7 @@ def score_blocks(
         otherwise. Per-class measures without an average are values of this class. Without it they are values of class 1
         of two classes, and means over more (``macro``).
     block_bytes : int, optional
-        The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
+        The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 4 MiB each,
         which their caches hold. The arrays computed from a block take several times as much memory of the
         device, for the whole catalogue some thirty times.
 

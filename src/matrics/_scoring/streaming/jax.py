@@ -37,8 +37,8 @@ class JaxLane(Lane):
         self._device, self._metrics, self._zero_division = device, metrics, zero_division
         devices = list(getattr(device, "device_set", [device]))
         self._shares = len(devices)
-        if devices[0].platform == "cpu":  # the cache of the CPU, beyond which XLA takes twice as long
-            self.block_bytes = self._shares * 2**20
+        if devices[0].platform == "cpu":  # larger blocks leave the cache
+            self.block_bytes = self._shares * 2**22
         self._rows = 0
 
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
