@@ -145,13 +145,15 @@ LIBRARIES = ("torch", "jax")
 
 def library_of(item: pytest.Item) -> str:
     """Which of the two large libraries a test needs, by its parameters and names: "torch", "jax", "both" or ""."""
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    names = {str(value) for value in params.values()} | set(getattr(item, "fixturenames", ()))
+    names = set(getattr(item, "fixturenames", ()))
+    if hasattr(item, "callspec"):
+        names |= {str(value) for value in item.callspec.params.values()}.union(item.callspec.id.split("-"))
     if isinstance(item, pytest.DoctestItem):
         names |= {*re.split(r"\W", item.nodeid)}.union(*(re.split(r"\W", run.source) for run in item.dtest.examples))
     elif isinstance(item, pytest.Function):
         code = item.function.__code__
-        names |= {*code.co_names, *(text for text in code.co_consts if isinstance(text, str) and " " not in text)}
+        constants = [part for one in code.co_consts for part in (one if isinstance(one, tuple) else (one,))]
+        names |= {*code.co_names, *(text for text in constants if isinstance(text, str) and " " not in text)}
     names |= {name for name in LIBRARIES if name in vars(getattr(item, "module", None) or object)}
     needs = [any(re.match(pattern, name) for name in names) for pattern in ("torch|lightning", "jax|flax|nnx")]
     return "both" if all(needs) else LIBRARIES[needs.index(True)] if any(needs) else ""

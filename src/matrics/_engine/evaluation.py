@@ -13,8 +13,9 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 
 from matrics._arrays import NUMPY, Array, Standard, as_arrays
-from matrics._engine.execution import NeedsWholeStack, table_in_order, table_of
+from matrics._engine.execution import table_in_order, table_of
 from matrics._engine.execution.blocks import score_blocks
+from matrics._engine.execution.fewer_passes import NeedsWholeStack
 from matrics._engine.table import Table
 from matrics._quoting import quoted
 from matrics.typing import ArrayT, HostArray, NumPyArray

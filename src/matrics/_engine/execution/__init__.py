@@ -14,10 +14,6 @@ from matrics._engine.execution.inspected import InspectedTable
 from matrics._engine.table import Table
 
 
-class NeedsWholeStack(Exception):  # noqa: N818 (no error: the function is computed of the whole stack instead)
-    """A function of a table of a block computes eigenvalues, which have blocks of their own."""
-
-
 def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
     """The table of cells ``[*batch, true, pred]`` of a library other than NumPy, in the fastest subclass."""
     compiler = backend.compiler(cells)

@@ -1,4 +1,4 @@
-"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, and several counts per pass."""
+"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, several counts in a pass, blocks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from matrics._arrays import Array
 from matrics._engine.margins import margin
 from matrics._engine.safety import add
 from matrics._engine.table import Table
+
+
+class NeedsWholeStack(Exception):  # noqa: N818 (no error: the function is computed of the whole stack instead)
+    """A function of a table of a block computes eigenvalues, which have blocks of their own."""
 
 
 class WrittenOut(Table):

@@ -18,8 +18,7 @@ from jax import lax
 from matrics._arrays import Array, Standard
 from matrics._arrays.jax_matrices import spread_as
 from matrics._engine.eigenvalues import xla as stepped
-from matrics._engine.execution import NeedsWholeStack
-from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
+from matrics._engine.execution.fewer_passes import NeedsWholeStack, OnePass, WrittenOut
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.safety import add
 from matrics._engine.table import Table
