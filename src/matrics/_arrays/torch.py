@@ -6,7 +6,7 @@ import contextlib
 import functools
 import importlib.util
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import array_api_compat.torch as xp
@@ -41,6 +41,12 @@ _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
 class Torch(InOneRow):
     """The library of tensors."""
 
+    @functools.cached_property
+    def everywhere(self) -> Array:
+        """A single True, which broadcasts against any mask on the CPU."""
+        with _for_all_code():
+            return torch.tensor(True, device="cpu")
+
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
         """An empty context: PyTorch does not warn, and errstate would break a compiled graph."""
         return contextlib.nullcontext()
@@ -59,9 +65,9 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
-        if not x.is_cpu or torch.compiler.is_compiling() or _is_watched() or _stays(x):
+        if torch.compiler.is_compiling() or (x.requires_grad and torch.is_grad_enabled()):
             return None
-        return x.numpy(force=True)
+        return None if _is_watched() or _is_elsewhere(x) else x.numpy(force=True)
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:
         """See ``Standard``; for tensors that ``torch.func`` maps or differentiates, those under its wrappers."""
@@ -137,7 +143,7 @@ class Torch(InOneRow):
 
     def wider_float(self, x: Array) -> Any | None:
         """Float64 for float32, if the device has float64."""
-        return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
+        return torch.float64 if x.dtype is torch.float32 and not x.is_mps else None
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
         """A matrix of Python's numbers, in the dtype and on the device of ``like``."""
@@ -270,26 +276,27 @@ class Torch(InOneRow):
 
         Sequential sums of float32 lose digits: they have at most ``_ADDED_IN_32_BITS`` terms, and are added in 64 bits.
         """
-        (*batch, samples, width), wide = values.shape, self.wider_float(values)
-        zeros: dict[str, Any] = {"dtype": values.dtype, "device": values.device}
+        *batch, samples, width = values.shape
+        wide = self.wider_float(values)
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
-            number = math.prod(batch)
-            parts = 1 if wide is None else max(1, -(-samples // _ADDED_IN_32_BITS))
+            number = math.prod(batch) if batch else 1
+            parts = 1 if samples <= _ADDED_IN_32_BITS or wide is None else -(-samples // _ADDED_IN_32_BITS)
             if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
                 return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
             if number * parts > 1:
-                first = torch.arange(number, device=rows.device)[:, None] * parts
+                first = torch.arange(0, number * parts, parts, device=rows.device)[:, None]
                 if parts > 1:
                     first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
-                rows = torch.add(rows.reshape(number, samples), first, alpha=length).reshape(-1)
-            flat = values if not batch else values.reshape(-1, width)
-            sums = torch.zeros((number * parts * length, width), **zeros).index_add(0, rows.reshape(-1), flat)
+                rows = torch.add(rows.reshape(number, samples), first, alpha=length)
+            rows = rows if rows.ndim == 1 else rows.reshape(-1)
+            flat = values.reshape(-1, width) if batch else values
+            sums = values.new_zeros((number * parts * length, width)).index_add(0, rows, flat)
             if parts > 1:
                 sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
             return sums.view(*batch, length, width) if batch else sums
         if wide is not None:
             return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-        target = torch.zeros((*batch, length, width), **zeros)
+        target = values.new_zeros((*batch, length, width))
         return target.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place: vmap again
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
@@ -400,9 +407,16 @@ def _is_elsewhere(x: Array) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _identity(n: int) -> Array:
-    """The mask of the diagonal, created outside of transforms and of inference mode, so that all code can use it."""
-    with _without_transforms(), torch.inference_mode(mode=False):
+    """The mask of the diagonal."""
+    with _for_all_code():
         return torch.eye(n, dtype=torch.bool, device="cpu")
+
+
+@contextlib.contextmanager
+def _for_all_code() -> Iterator[None]:
+    """A context for tensors that are cached: outside of transforms and of inference mode."""
+    with _without_transforms(), torch.inference_mode(mode=False):
+        yield
 
 
 TORCH = Torch(xp)

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays
+from matrics._arrays import NUMPY, Array, Standard, as_arrays, of_plain_tensor
 from matrics._engine.execution import table_in_order, table_of
 from matrics._engine.execution.blocks import score_blocks
 from matrics._engine.table import Table
@@ -34,7 +34,9 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
     """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value."""
     backend: Standard = NUMPY
     if type(cm) is np.ndarray and not cm.dtype.hasobject:
-        array = cm  # as_arrays returns the same, but takes a microsecond
+        array = cm  # as_arrays returns the same, here and below, but takes a microsecond
+    elif (tensors := of_plain_tensor(cm)) is not None:
+        backend, array = tensors, cm
     else:
         backend, (array,) = as_arrays(**{name: cm})
     shape = tuple(array.shape)
@@ -43,7 +45,7 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
             f"{name}: expected a confusion matrix (n, n) or a stack of them (*B, n, n), rows = true classes and "
             f"columns = predicted classes, got shape {shape}"
         )
-    if not (backend.is_integer(array) or backend.is_float(array)):
+    if not (backend.is_float(array) or backend.is_integer(array)):
         raise TypeError(f"{name}: expected counts (integers or real floating numbers), got dtype {array.dtype}")
     return backend, array
 

@@ -38,6 +38,11 @@ class Table(Margins):
         return self.is_positive(self.total)
 
     @margin
+    def not_empty(self) -> Array:
+        """Whether each matrix has any samples, also if their number is subnormal; the shape is as in ``has_samples``."""
+        return self.total != 0
+
+    @margin
     def shares(self) -> Array:
         """The cells divided by the total, in the order of the cells."""
         return self.rate(self.cells, self.cellwise(self.total), self.has_samples)

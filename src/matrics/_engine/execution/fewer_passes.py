@@ -10,6 +10,20 @@ from matrics._engine.safety import add
 from matrics._engine.table import Table
 
 
+class FromErrors(Table):
+    """A table whose row and column sums are computed from errors, without another pass over the cells."""
+
+    @margin
+    def true(self) -> Array:
+        """See ``Margins``: row sums."""
+        return self.tp + self.fn
+
+    @margin
+    def pred(self) -> Array:
+        """See ``Margins``: column sums."""
+        return self.tp + self.fp
+
+
 class WrittenOut(Table):
     """A table whose false negatives, false positives and true negatives are explicit additions of cells."""
 

@@ -55,12 +55,31 @@ class InspectedTable(Table):
         """See ``Safe``."""
         return not np.count_nonzero(self._view(condition))
 
-    def _everywhere(self, condition: Array) -> bool:
+    def nowhere_above(self, x: Array, factor: float, y: Array) -> bool:
+        """See ``Safe``; by operations of NumPy, which record nothing."""
+        pair = self._side_by_side(x, y)
+        return super().nowhere_above(x, factor, y) if pair is None else not np.any(pair[0] > factor * pair[1])
+
+    def nowhere_equal(self, x: Array, y: Array) -> bool:
+        """See ``Safe``; by operations of NumPy."""
+        pair = self._side_by_side(x, y)
+        return super().nowhere_equal(x, y) if pair is None else not np.any(pair[0] == pair[1])
+
+    def _side_by_side(self, x: Array, y: Array) -> tuple[Array, Array] | None:
+        """The values of two arrays; None under a mapped function, where their axes may differ in order."""
+        first, second = self._view(x), self._view(y)
+        return (first, second) if first.ndim == x.ndim and second.ndim == y.ndim else None
+
+    def _is_true(self, condition: Array) -> bool:
+        """Whether a condition holds everywhere."""
+        if condition is self._true_everywhere:
+            return True
         values = self._view(condition)
         return bool(np.count_nonzero(values) == values.size)
 
-    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
-        return x.sum(axis)  # less overhead than the sum of the standard, which converts dtypes
+    def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
+        """See ``Safe``; less overhead than the sum of the standard, which converts dtypes."""
+        return x.sum(axis, self.sum) if isinstance(x, Wide) else x.sum(axis)
 
     def mean(self, x: Array) -> Array:
         """See ``Safe``; a single operation."""
@@ -69,6 +88,10 @@ class InspectedTable(Table):
     def diagonal(self, x: Array) -> Array:
         """See ``Margins``; less overhead than the diagonal of the standard."""
         return self.lead(x.diagonal(0, self.true_axis, self.pred_axis))
+
+    def classwise(self, x: Array) -> Array:
+        """See ``Margins``; PyTorch adds axes in front."""
+        return x
 
     @margin
     def is_diagonal(self) -> Array:
@@ -106,9 +129,9 @@ class InspectedTable(Table):
         """See ``Safe``: a single True if x is positive everywhere."""
         return super().is_positive(x) if isinstance(x, Wide) or not self._no_zeros(x) else self._true_everywhere
 
-    @margin
+    @property
     def _true_everywhere(self) -> Array:
-        return self.xp.asarray(True, device=self.cells.device)
+        return self.backend.everywhere
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Safe``."""
@@ -116,15 +139,11 @@ class InspectedTable(Table):
 
     def define(self, value: Array, condition: Array) -> Array:
         """See ``Safe``."""
-        return (
-            value
-            if condition is self._true_everywhere or self._everywhere(condition)
-            else super().define(value, condition)
-        )
+        return value if self._is_true(condition) else super().define(value, condition)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
-        return self.sqrt(x) * self.sqrt(y) if self.nowhere(x == y) else super().geometric_mean(x, y)
+        return self.sqrt(x) * self.sqrt(y) if self.nowhere_equal(x, y) else super().geometric_mean(x, y)
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
@@ -138,11 +157,22 @@ class InspectedTable(Table):
     # Valid matrices of moderate size ----------------------------------------------------------------------------------
 
     @margin
+    def _range_of_cells(self) -> tuple[float, float]:
+        return self._range(self.cells)
+
+    @margin
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
-        lowest, highest = self._range(self.cells)
+        lowest, highest = self._range_of_cells
         # The total, which some measures do not need, is computed only if a sum could be infinite.
         return lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf)
+
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; in fewer operations."""
+        rows, columns = self.cells.sum(self.pred_axis), self.cells.sum(self.true_axis)
+        sizes = (0.5 * rows).add(columns, alpha=0.5)
+        return sizes if self.class_first else self.lead(sizes)
 
     @margin
     def _range_of_total(self) -> tuple[float, float]:
@@ -154,7 +184,12 @@ class InspectedTable(Table):
 
     def zero_unless(self, condition: Array, x: Array) -> Array:
         """See ``Margins``."""
-        return x if self._all_valid and self._everywhere(condition) else super().zero_unless(condition, x)
+        return x if self._all_valid and self._is_true(condition) else super().zero_unless(condition, x)
+
+    @margin
+    def not_empty(self) -> Array:
+        """See ``Table``."""
+        return self._true_everywhere if self._range_of_cells[0] > 0 else super().not_empty
 
     @margin
     def is_moderate(self) -> bool:
@@ -165,7 +200,7 @@ class InspectedTable(Table):
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
         limits = np.finfo(np.float64)
-        return bool(self._range(self.cells)[0] > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
+        return bool(self._range_of_cells[0] > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""

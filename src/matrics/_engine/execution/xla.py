@@ -16,7 +16,7 @@ from jax import lax
 
 from matrics._arrays import Array, Standard
 from matrics._engine.eigenvalues import xla as stepped
-from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
+from matrics._engine.execution.fewer_passes import FromErrors, OnePass, WrittenOut
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.safety import add
 from matrics._engine.table import Table
@@ -39,7 +39,7 @@ def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: 
     return kind(cells, backend, class_first=class_first, **options)
 
 
-class XlaTable(Table):
+class XlaTable(FromErrors):
     """A table whose short sums are explicit additions."""
 
     @property
