@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib.util
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -355,8 +356,7 @@ _forward = torch.autograd.forward_ad
 _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
 
 
-def _view(x: Array) -> Array:
-    return x.numpy(force=True)
+_view = operator.methodcaller("numpy", force=True)
 
 
 def _view_beneath(x: Array) -> Array:

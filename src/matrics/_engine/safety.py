@@ -46,10 +46,6 @@ class Safe:
         """Whether x is known to be nowhere above a multiple of y."""
         return self.looks and self.nowhere(x > factor * y)
 
-    def nowhere_equal(self, x: Array, y: Array) -> bool:
-        """Whether two arrays are known to differ everywhere."""
-        return self.looks and self.nowhere(x == y)
-
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """The sum over some axes."""
         return x.sum(axis, self._sum) if isinstance(x, Wide) else self._sum(x, axis)

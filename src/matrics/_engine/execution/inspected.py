@@ -23,6 +23,12 @@ from matrics._engine.wide import Wide
 LARGEST_SUM = float(np.finfo(np.float32).max) / 2
 
 
+def _is_above_zero(values: Array) -> bool:
+    """Whether all values, which are not negative, are normal numbers above 0."""
+    lowest = np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values
+    return bool(lowest >= tiny(values.dtype))
+
+
 class InspectedTable(Table):
     """A table with a function of ``backend.viewer``, which returns the values of arrays as NumPy arrays."""
 
@@ -31,6 +37,7 @@ class InspectedTable(Table):
     def __init__(self, cells: Array, backend: Standard, view: Callable[[Array], Array], **options: Any) -> None:
         super().__init__(cells, backend, **options)
         self._view = view
+        self._true_everywhere = backend.everywhere
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, with the same function."""
@@ -42,14 +49,13 @@ class InspectedTable(Table):
         values = self._view(x)
         if not values.ndim:
             return float(values), float(values)
-        lowest = np.minimum.reduce(values, axis=None, initial=math.inf)
-        return float(lowest), float(np.maximum.reduce(values, axis=None, initial=-math.inf))
+        if not values.size:
+            return math.inf, -math.inf
+        return float(np.minimum.reduce(values, axis=None)), float(np.maximum.reduce(values, axis=None))
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether all elements of x, which are not negative, are normal numbers above 0."""
-        values = self._view(x)
-        lowest = np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values
-        return bool(lowest >= tiny(values.dtype))
+        return _is_above_zero(self._view(x))
 
     def nowhere(self, condition: Array) -> bool:
         """See ``Safe``."""
@@ -58,12 +64,7 @@ class InspectedTable(Table):
     def nowhere_above(self, x: Array, factor: float, y: Array) -> bool:
         """See ``Safe``; by operations of NumPy, which record nothing."""
         pair = self._side_by_side(x, y)
-        return super().nowhere_above(x, factor, y) if pair is None else not np.any(pair[0] > factor * pair[1])
-
-    def nowhere_equal(self, x: Array, y: Array) -> bool:
-        """See ``Safe``; by operations of NumPy."""
-        pair = self._side_by_side(x, y)
-        return super().nowhere_equal(x, y) if pair is None else not np.any(pair[0] == pair[1])
+        return super().nowhere_above(x, factor, y) if pair is None else not np.count_nonzero(pair[0] > factor * pair[1])
 
     def _side_by_side(self, x: Array, y: Array) -> tuple[Array, Array] | None:
         """The values of two arrays; None under a mapped function, where their axes may differ in order."""
@@ -81,6 +82,11 @@ class InspectedTable(Table):
         """See ``Safe``; less overhead than the sum of the standard, which converts dtypes."""
         return x.sum(axis, self.sum) if isinstance(x, Wide) else x.sum(axis)
 
+    def sum_over(self, axis: int, x: Array) -> Array:
+        """See ``Margins``."""
+        sums = x.sum(axis)
+        return sums if self.class_first or sums.ndim == 1 else self.lead(sums)
+
     def mean(self, x: Array) -> Array:
         """See ``Safe``; a single operation."""
         return x.mean(0)
@@ -96,7 +102,8 @@ class InspectedTable(Table):
     @margin
     def is_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
-        return self.broadcast_pairs(self.backend.identity(self.n, self.cells))
+        identity = self.backend.identity(self.n, self.cells)
+        return self.broadcast_pairs(identity) if self.batch_ndim else identity
 
     @margin
     def off_diagonal(self) -> Array:
@@ -129,10 +136,6 @@ class InspectedTable(Table):
         """See ``Safe``: a single True if x is positive everywhere."""
         return super().is_positive(x) if isinstance(x, Wide) or not self._no_zeros(x) else self._true_everywhere
 
-    @property
-    def _true_everywhere(self) -> Array:
-        return self.backend.everywhere
-
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Safe``."""
         return self.backend.divide(a, b) if positive is self._true_everywhere else self.ratio(a, b)
@@ -143,7 +146,13 @@ class InspectedTable(Table):
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
-        return self.sqrt(x) * self.sqrt(y) if self.nowhere_equal(x, y) else super().geometric_mean(x, y)
+        pair = self._side_by_side(x, y)
+        if pair is None:
+            return super().geometric_mean(x, y)
+        first, second = pair
+        if np.count_nonzero(first == second) or not (_is_above_zero(first) and _is_above_zero(second)):
+            return super().geometric_mean(x, y)
+        return x.sqrt() * y.sqrt()
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
