@@ -201,6 +201,11 @@ class Standard:
         """A boolean mask (n, n), True on the diagonal, on the device of ``like``."""
         return self.xp.eye(n, dtype=self.xp.bool, **self.device_option(like))
 
+    @property
+    def everywhere(self) -> Array:
+        """A single True, which broadcasts against any mask on the CPU."""
+        return self.xp.asarray(True)
+
     def shares(self, n: int, like: Array) -> Array:
         """The numbers 0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
         return self.xp.astype(self.class_index(n + 1, like), like.dtype) / n

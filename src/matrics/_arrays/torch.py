@@ -44,7 +44,7 @@ class Torch(InOneRow):
 
     @functools.cached_property
     def everywhere(self) -> Array:
-        """A single True, which broadcasts against any mask on the CPU."""
+        """See ``Standard``."""
         with _for_all_code():
             return torch.tensor(True, device="cpu")
 
@@ -92,9 +92,14 @@ class Torch(InOneRow):
         The transformations around them are determined once, and ``force`` only where needed: for a small batch these
         checks take as long as the computation.
         """
-        if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
+        if torch.compiler.is_compiling() or _is_watched():
             return None
-        return [x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy() for x in arrays]
+        views = []
+        for x in arrays:
+            if _is_elsewhere(x):
+                return None
+            views.append(x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy())
+        return views
 
     def detached(self, x: Array) -> Array:
         """The same values without a gradient."""

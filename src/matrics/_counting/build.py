@@ -308,8 +308,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     array([[0.375, 0.125],
            [0.375, 0.125]])
     """
-    is_plain = labels is class_axis is sample_weight is ignore_index is groups is num_groups is None
-    if is_plain and type(sample_ndim) is int and sample_ndim == 1:
+    is_bare = labels is None and class_axis is None and sample_weight is None and ignore_index is None
+    if is_bare and groups is None and num_groups is None and type(sample_ndim) is int and sample_ndim == 1:
         plain = _plain_sums(y_true, y_prob)
         if plain is not None:
             return plain

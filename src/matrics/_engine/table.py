@@ -39,7 +39,7 @@ class Table(Margins):
 
     @margin
     def not_empty(self) -> Array:
-        """Whether each matrix has any samples, also if their number is subnormal; the shape is as in ``has_samples``."""
+        """Whether each matrix has any samples, also if they are a subnormal number; in the shape of ``has_samples``."""
         return self.total != 0
 
     @margin

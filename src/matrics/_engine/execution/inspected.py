@@ -174,7 +174,7 @@ class InspectedTable(Table):
         """Whether all matrices are valid."""
         lowest, highest = self._range_of_cells
         # The total, which some measures do not need, is computed only if a sum could be infinite.
-        return lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf)
+        return bool(lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf))
 
     @margin
     def mean_size(self) -> Array:

@@ -223,7 +223,8 @@ class ConfusionValues(Values):
         # ``score`` checks its arguments, which takes longer than most measures.
         if self.keeps_cells:
             return score_blocks(counts, self._functions, zero_division, 1)[0]
-        return scores_on_host(counts, self._functions, zero_division, are_valid=NUMPY.is_integer(counts))
+        hits = getattr(state, "hits", None)
+        return scores_on_host(counts, self._functions, zero_division, are_valid=NUMPY.is_integer(counts), hits=hits)
 
     @functools.cached_property
     def _functions(self) -> list[TableFunction] | None:
