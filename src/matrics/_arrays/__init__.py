@@ -61,7 +61,7 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
         raise TypeError(f"expected arrays of the same library, got {kinds}{hint}") from error
 
 
-def of_plain_tensor(x: Any) -> Standard | None:
+def of_plain_tensor(x: Any) -> Any:
     """PyTorch, if the value is a dense tensor of no subclass outside of compiled code: other checks take longer."""
     torch = sys.modules.get("torch")
     if torch is None or type(x) is not torch.Tensor or x.layout is not torch.strided or x.is_nested:
@@ -70,7 +70,7 @@ def of_plain_tensor(x: Any) -> Standard | None:
 
 
 @functools.cache
-def _pytorch() -> Standard:
+def _pytorch() -> Any:
     from matrics._arrays.torch import TORCH
 
     return TORCH

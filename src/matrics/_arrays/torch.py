@@ -32,8 +32,13 @@ _FOR_THREADS = 2**15
 # As many numbers of 32 bits are added in sequence: the error of a sum is about as large as the rounding of its result.
 _ADDED_IN_32_BITS = 128
 
+# From so many values on ``index_add`` takes less time than ``scatter_add``, although it needs more operations.
+_FEW_VALUES = 2**12
+
 # Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
 HAS_TRITON = importlib.util.find_spec("triton") is not None
+
+_QUIET = contextlib.nullcontext()
 
 _PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
 _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
@@ -50,7 +55,7 @@ class Torch(InOneRow):
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
         """An empty context: PyTorch does not warn, and errstate would break a compiled graph."""
-        return contextlib.nullcontext()
+        return _QUIET
 
     def can_look(self, x: Array) -> bool:
         """Whether the tensor is concrete: not traced or mapped, and no fake tensor."""
@@ -66,8 +71,12 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
-        if torch.compiler.is_compiling() or (x.requires_grad and torch.is_grad_enabled()):
+        if (x.requires_grad and torch.is_grad_enabled()) or torch.compiler.is_compiling():
             return None
+        return self.eager_view(x)
+
+    def eager_view(self, x: Array) -> Array | None:
+        """The memory of a tensor that requires no gradient, outside of compiled code."""
         return None if _is_watched() or _is_elsewhere(x) else x.numpy(force=True)
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:
@@ -146,6 +155,10 @@ class Torch(InOneRow):
     def is_float(self, x: Array) -> bool:
         """See ``Standard``, by the dtype."""
         return bool(x.is_floating_point())
+
+    def to_float(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return x if x.dtype is torch.float32 or x.dtype is torch.float64 else super().to_float(x)
 
     def wider_float(self, x: Array) -> Any | None:
         """Float64 for float32, if the device has float64."""
@@ -282,28 +295,35 @@ class Torch(InOneRow):
 
         Sequential sums of float32 lose digits: they have at most ``_ADDED_IN_32_BITS`` terms, and are added in 64 bits.
         """
-        *batch, samples, width = values.shape
-        wide = self.wider_float(values)
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
-            number = math.prod(batch) if batch else 1
-            parts = 1 if samples <= _ADDED_IN_32_BITS or wide is None else -(-samples // _ADDED_IN_32_BITS)
-            if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
-                return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-            if number * parts > 1:
-                first = torch.arange(0, number * parts, parts, device=rows.device)[:, None]
-                if parts > 1:
-                    first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
-                rows = torch.add(rows.reshape(number, samples), first, alpha=length)
-            rows = rows if rows.ndim == 1 else rows.reshape(-1)
-            flat = values.reshape(-1, width) if batch else values
-            sums = values.new_zeros((number * parts * length, width)).index_add(0, rows, flat)
-            if parts > 1:
-                sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
-            return sums.view(*batch, length, width) if batch else sums
+            return self.eager_sums(rows, values, length)
+        wide = self.wider_float(values)
         if wide is not None:
             return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-        target = values.new_zeros((*batch, length, width))
-        return target.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place: vmap again
+        return _scattered(rows, values, length)
+
+    def eager_sums(self, rows: Array, values: Array, length: int) -> Array:
+        """``scatter_add`` outside of compiled code and of transformations."""
+        *batch, samples, width = values.shape
+        if samples <= _ADDED_IN_32_BITS:
+            if not batch:
+                return values.new_zeros((length, width)).index_add(0, rows, values)
+            if values.numel() <= _FEW_VALUES:
+                return _scattered(rows, values, length)
+        number, wide = math.prod(batch), self.wider_float(values)
+        parts = 1 if wide is None else max(1, -(-samples // _ADDED_IN_32_BITS))
+        if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
+            return self.eager_sums(rows, values.to(wide), length).to(values.dtype)
+        if number * parts > 1:
+            first = torch.arange(0, number * parts, parts, device=rows.device)[:, None]
+            if parts > 1:
+                first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
+            rows = torch.add(rows.reshape(number, samples), first, alpha=length)
+        flat = values.reshape(-1, width) if batch else values
+        sums = values.new_zeros((number * parts * length, width)).index_add(0, rows.reshape(-1), flat)
+        if parts > 1:
+            sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
+        return sums.view(*batch, length, width) if batch else sums
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         if weights is None:
@@ -336,6 +356,12 @@ class Torch(InOneRow):
         is_half = scores.dtype in (torch.float16, torch.bfloat16)
         index = torch.argmax(scores.float() if is_half else scores, -1, keepdim=True)  # the first NaN if there is any
         return torch.gather(scores, -1, index)[..., 0], index[..., 0]
+
+
+def _scattered(rows: Array, values: Array, length: int) -> Array:
+    """The sums of ``scatter_add`` from few operations, which takes longer than ``index_add`` for many values."""
+    sums = values.new_zeros((*values.shape[:-2], length, values.shape[-1]))
+    return sums.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place, for vmap
 
 
 def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
@@ -406,7 +432,7 @@ def _is_elsewhere(x: Array) -> bool:
         or not x.is_cpu
         or x.layout is not _STRIDED
         or x.dtype not in _OF_NUMPY
-        or not _has_no_tangent(x)
+        or not (_forward._current_level < 0 or _has_no_tangent(x))
     )
 
 

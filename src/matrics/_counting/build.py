@@ -390,7 +390,7 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
     For a small batch, the checks of ``soft_confusion_matrix`` take longer than the sums.
     """
     backend = of_plain_tensor(y_prob)
-    if backend is None or of_plain_tensor(y_true) is None or y_true.dtype != backend.xp.int64:
+    if backend is None or type(y_true) is not type(y_prob) or y_true.is_nested or y_true.dtype != backend.xp.int64:
         return None
     shape = y_prob.shape
     batch_ndim, n = len(shape) - 2, shape[-1]
@@ -400,8 +400,8 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
     if y_prob.dtype not in (backend.xp.float32, backend.xp.float64):
         return None
     is_small = 0 < math.prod(shape[:-2]) * n * n <= FEW_CELLS
-    view = backend.host_view(y_true) if is_small else None
-    return backend.scatter_add(y_true, y_prob, n) if view is not None and all_within(view, n) else None
+    view = backend.eager_view(y_true) if is_small else None
+    return backend.eager_sums(y_true, y_prob, n) if view is not None and all_within(view, n) else None
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:

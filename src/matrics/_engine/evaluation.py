@@ -117,7 +117,7 @@ def _scored(
 ) -> tuple[list[Array], Table]:
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are within the range of float64.
-    counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
+    counts = cells is not cm and backend.is_integer(cm) and cells.dtype == backend.xp.float64
     table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
     with backend.quiet():
         return [finish(function(table), table) for function in functions], table

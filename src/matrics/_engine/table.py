@@ -56,6 +56,10 @@ class Table(Margins):
             return x
         return x * (self.scale if x.ndim == self.total.ndim else self.scale[None, ...])
 
+    def scaled_dot(self, x: Array, y: Array) -> Array:
+        """The sum of the products x y over the classes, both ``scaled``."""
+        return self.dot(x, y) if self.scale is None else self.dot(self.scaled(x), self.scaled(y))
+
     # Rates of the classes, [class, *batch]; 0 where the divisor is 0 ----------------------------------------------
 
     @margin
@@ -218,6 +222,8 @@ class Table(Margins):
     @margin
     def _class_covariance(self) -> Array:
         """The scaled difference tp tn - fp fn of the classes: m tp - true pred without cancellation."""
+        if self.scale is None:
+            return self.tp * self.tn - self.fp * self.fn
         scaled = self.scaled
         return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
 
@@ -241,17 +247,17 @@ class Table(Margins):
     @margin
     def true_variance(self) -> Array:
         """The scaled sum Σ true (m - true)."""
-        return self.dot(self.scaled(self.true), self.scaled(self.not_true))
+        return self.scaled_dot(self.true, self.not_true)
 
     @margin
     def pred_variance(self) -> Array:
         """The scaled sum Σ pred (m - pred)."""
-        return self.dot(self.scaled(self.pred), self.scaled(self.not_pred))
+        return self.scaled_dot(self.pred, self.not_pred)
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """The scaled sum Σ true (m - pred)."""
-        return self.dot(self.scaled(self.true), self.scaled(self.not_pred))
+        return self.scaled_dot(self.true, self.not_pred)
 
     @margin
     def class_covariance_share(self) -> Array:

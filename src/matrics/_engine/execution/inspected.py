@@ -36,7 +36,7 @@ class InspectedTable(Table):
 
     def __init__(self, cells: Array, backend: Standard, view: Callable[[Array], Array], **options: Any) -> None:
         super().__init__(cells, backend, **options)
-        self._view = view
+        self.cells, self._view = cells, view
         self._true_everywhere = backend.everywhere
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
@@ -82,6 +82,14 @@ class InspectedTable(Table):
         """See ``Safe``; less overhead than the sum of the standard, which converts dtypes."""
         return x.sum(axis, self.sum) if isinstance(x, Wide) else x.sum(axis)
 
+    def dot(self, x: Array, y: Array) -> Array:
+        """See ``Safe``."""
+        return super().dot(x, y) if isinstance(x, Wide) else (x * y).sum(0)
+
+    def lead(self, x: Array) -> Array:
+        """See ``Margins``; less overhead than the function of the standard."""
+        return x if x.ndim == 1 else x.movedim(-1, 0)
+
     def sum_over(self, axis: int, x: Array) -> Array:
         """See ``Margins``."""
         sums = x.sum(axis)
@@ -93,7 +101,8 @@ class InspectedTable(Table):
 
     def diagonal(self, x: Array) -> Array:
         """See ``Margins``; less overhead than the diagonal of the standard."""
-        return self.lead(x.diagonal(0, self.true_axis, self.pred_axis))
+        diagonal = x.diagonal(0, self.true_axis, self.pred_axis)
+        return diagonal if self.batch_ndim == 0 else self.lead(diagonal)
 
     def classwise(self, x: Array) -> Array:
         """See ``Margins``; PyTorch adds axes in front."""
@@ -114,11 +123,11 @@ class InspectedTable(Table):
 
     def divide(self, a: Array, b: Array) -> Array:
         """See ``Safe``."""
-        return super().divide(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else self.backend.divide(a, b)
+        return super().divide(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def ratio(self, a: Array, b: Array) -> Array:
         """See ``Safe``."""
-        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else self.backend.divide(a, b)
+        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def nonzero(self, x: Array) -> Array:
         """See ``Safe``."""
@@ -138,7 +147,7 @@ class InspectedTable(Table):
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Safe``."""
-        return self.backend.divide(a, b) if positive is self._true_everywhere else self.ratio(a, b)
+        return a / b if positive is self._true_everywhere else self.ratio(a, b)
 
     def define(self, value: Array, condition: Array) -> Array:
         """See ``Safe``."""
@@ -169,7 +178,7 @@ class InspectedTable(Table):
     def _range_of_cells(self) -> tuple[float, float]:
         return self._range(self.cells)
 
-    @margin
+    @property
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
         lowest, highest = self._range_of_cells
@@ -181,7 +190,7 @@ class InspectedTable(Table):
         """See ``Table``; in fewer operations."""
         rows, columns = self.cells.sum(self.pred_axis), self.cells.sum(self.true_axis)
         sizes = (0.5 * rows).add(columns, alpha=0.5)
-        return sizes if self.class_first else self.lead(sizes)
+        return sizes if self.class_first or self.batch_ndim == 0 else self.lead(sizes)
 
     @margin
     def _range_of_total(self) -> tuple[float, float]:
