@@ -55,6 +55,9 @@ class Standard:
         """The compiler that is tracing operations on ``x``, if it compiles for the CPU."""
         return None
 
+    view: Callable[[Array], Array] | None = None
+    """The function of ``viewer`` where nothing is mapped, so that axes keep their order."""
+
     def host_view(self, x: Array) -> Array | None:  # noqa: ARG002
         """The memory of ``x`` as a NumPy array; None if ``x`` cannot be scored by NumPy.
 

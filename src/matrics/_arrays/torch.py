@@ -44,8 +44,13 @@ _PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
 _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
 
 
+_view = operator.methodcaller("numpy", force=True)
+
+
 class Torch(InOneRow):
     """The library of tensors."""
+
+    view = _view
 
     @functools.cached_property
     def everywhere(self) -> Array:
@@ -386,8 +391,6 @@ _is_jit_tracing = torch._C._is_tracing
 _forward = torch.autograd.forward_ad
 _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
 
-
-_view = operator.methodcaller("numpy", force=True)
 
 
 def _view_beneath(x: Array) -> Array:

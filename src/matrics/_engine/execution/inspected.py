@@ -7,6 +7,7 @@ gradients are the same, as a guard changes nothing where it is unnecessary.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +24,10 @@ from matrics._engine.wide import Wide
 LARGEST_SUM = float(np.finfo(np.float32).max) / 2
 
 
-def _is_above_zero(values: Array) -> bool:
-    """Whether all values, which are not negative, are normal numbers above 0."""
-    lowest = np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values
-    return bool(lowest >= tiny(values.dtype))
+@functools.cache
+def _of_numpy(dtype: Any) -> Any:
+    """NumPy's dtype of this name."""
+    return np.dtype(str(dtype).rpartition(".")[2])
 
 
 class InspectedTable(Table):
@@ -37,6 +38,7 @@ class InspectedTable(Table):
     def __init__(self, cells: Array, backend: Standard, view: Callable[[Array], Array], **options: Any) -> None:
         super().__init__(cells, backend, **options)
         self.cells, self._view = cells, view
+        self._is_mapped = view is not backend.view
         self._true_everywhere = backend.everywhere
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
@@ -46,16 +48,19 @@ class InspectedTable(Table):
 
     def _range(self, x: Array) -> tuple[float, float]:
         """The lowest and the highest value; NaN if any value is NaN."""
+        if not (self._is_mapped or x.ndim):
+            return (number := x.item()), number  # in a fifth of the time of an array
         values = self._view(x)
-        if not values.ndim:
-            return float(values), float(values)
         if not values.size:
             return math.inf, -math.inf
         return float(np.minimum.reduce(values, axis=None)), float(np.maximum.reduce(values, axis=None))
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether all elements of x, which are not negative, are normal numbers above 0."""
-        return _is_above_zero(self._view(x))
+        if not (self._is_mapped or x.ndim):
+            return bool(x.item() >= tiny(_of_numpy(x.dtype)))
+        values = self._view(x)
+        return bool(np.minimum.reduce(values, axis=None, initial=math.inf) >= tiny(values.dtype))
 
     def nowhere(self, condition: Array) -> bool:
         """See ``Safe``."""
@@ -63,13 +68,9 @@ class InspectedTable(Table):
 
     def nowhere_above(self, x: Array, factor: float, y: Array) -> bool:
         """See ``Safe``; by operations of NumPy, which record nothing."""
-        pair = self._side_by_side(x, y)
-        return super().nowhere_above(x, factor, y) if pair is None else not np.count_nonzero(pair[0] > factor * pair[1])
-
-    def _side_by_side(self, x: Array, y: Array) -> tuple[Array, Array] | None:
-        """The values of two arrays; None under a mapped function, where their axes may differ in order."""
-        first, second = self._view(x), self._view(y)
-        return (first, second) if first.ndim == x.ndim and second.ndim == y.ndim else None
+        if self._is_mapped:  # the axes of the values may differ in order
+            return super().nowhere_above(x, factor, y)
+        return not np.count_nonzero(self._view(x) > factor * self._view(y))
 
     def _is_true(self, condition: Array) -> bool:
         """Whether a condition holds everywhere."""
@@ -135,11 +136,11 @@ class InspectedTable(Table):
 
     def sqrt(self, x: Array) -> Array:
         """See ``Safe``."""
-        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else self.xp.sqrt(x)
+        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else x.sqrt()
 
     def log(self, x: Array) -> Array:
         """See ``Safe``."""
-        return super().log(x) if isinstance(x, Wide) or not self._no_zeros(x) else self.xp.log(x)
+        return super().log(x) if isinstance(x, Wide) or not self._no_zeros(x) else x.log()
 
     def is_positive(self, x: Array) -> Array:
         """See ``Safe``: a single True if x is positive everywhere."""
@@ -155,13 +156,13 @@ class InspectedTable(Table):
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
-        pair = self._side_by_side(x, y)
-        if pair is None:
-            return super().geometric_mean(x, y)
-        first, second = pair
-        if np.count_nonzero(first == second) or not (_is_above_zero(first) and _is_above_zero(second)):
-            return super().geometric_mean(x, y)
-        return x.sqrt() * y.sqrt()
+        if self._is_mapped:
+            are_apart = self.nowhere(x == y)
+        elif x.ndim:
+            are_apart = not np.count_nonzero(self._view(x) == self._view(y))
+        else:
+            are_apart = x.item() != y.item()
+        return self.sqrt(x) * self.sqrt(y) if are_apart else super().geometric_mean(x, y)
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
@@ -222,6 +223,6 @@ class InspectedTable(Table):
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""
-        lowest, highest = moderate_totals(self._view(self.total).dtype)
+        lowest, highest = moderate_totals(_of_numpy(self.total.dtype))
         least, most = self._range_of_total
         return None if lowest < least and most < highest else super()._scale()
