@@ -392,7 +392,6 @@ _forward = torch.autograd.forward_ad
 _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
 
 
-
 def _view_beneath(x: Array) -> Array:
     values = _unwrapped(x)
     with _without_transforms():

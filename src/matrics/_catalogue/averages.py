@@ -94,7 +94,6 @@ def average(
 
     ``binary`` is the value of the selected class. The default weights of the classes are their true sizes.
     """
-
     values = (lambda table: of_some(measure(table), table, chosen)) if chosen else measure
     if how == "class":
         return measure

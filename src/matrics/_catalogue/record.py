@@ -291,9 +291,10 @@ class Metric:
                 f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         metric = self.using(**options) if options else self
-        kept = None if of_plain_tensor(cm) is None else metric.__dict__.get("_kept_function")
+        backend = of_plain_tensor(cm)
+        kept = None if backend is None else metric.__dict__.get("_kept_function")
         if kept is not None:  # the following steps take as long as the formula of a small matrix
-            return evaluate(cm, [kept], zero_division=zero_division, invalid=invalid)[0]
+            return evaluate(cm, [kept], zero_division=zero_division, invalid=invalid, backend=backend)[0]
         is_compiled, traced = is_compiling(), metric.is_traced
         labels = None if is_compiled else labels_of_frame(cm)
         named = metric if labels is None else metric.resolved_for(Classes.of(len(labels), labels))

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
-from matrics._arrays import NUMPY, Array, Standard, as_arrays, of_plain_tensor
+from matrics._arrays import NUMPY, Array, Standard, as_arrays
 from matrics._engine.execution import table_in_order, table_of
 from matrics._engine.execution.blocks import score_blocks
 from matrics._engine.table import Table
@@ -30,14 +30,15 @@ class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
     __module__ = "matrics"  # the public module
 
 
-def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
-    """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value."""
-    backend: Standard = NUMPY
-    if type(cm) is np.ndarray and not cm.dtype.hasobject:
-        array = cm  # as_arrays returns the same, here and below, but takes a microsecond
-    elif (tensors := of_plain_tensor(cm)) is not None:
-        backend, array = tensors, cm
-    else:
+def as_stack(cm: Any, *, name: str = "cm", backend: Standard | None = None) -> tuple[Standard, Array]:
+    """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value.
+
+    With ``backend``, which is known to be the library, the value is an array.
+    """
+    array = cm
+    if backend is None and type(cm) is np.ndarray and not cm.dtype.hasobject:
+        backend = NUMPY  # as_arrays returns the same, but takes a microsecond
+    elif backend is None:
         backend, (array,) = as_arrays(**{name: cm})
     shape = tuple(array.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
@@ -80,15 +81,16 @@ def evaluate(
     invalid: Invalid = "warn",
     workers: int = 1,
     traced: bool = False,
+    backend: Standard | None = None,
 ) -> list[Array]:
     """The results of all functions: ``[*batch]`` as ``(*B,)`` and ``[class, *batch]`` as ``(*B, n)``.
 
-    With ``traced`` a function has an array that is traced or differentiated, even if the stack is not: the operations
-    are then operations of its library.
+    ``backend`` is the library of the stack if it is known. With ``traced`` a function has an array that is traced or
+    differentiated, even if the stack is not: the operations are then operations of its library.
     """
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
-    backend, cm = as_stack(cm)
+    backend, cm = as_stack(cm, backend=backend)
     view = None if traced else backend.host_view(cm)
     if view is not None:
         results, bad = score_blocks(view, functions, zero_division, workers)
