@@ -120,6 +120,11 @@ class InspectedTable(Table):
         """See ``Margins``; a single operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
 
+    @margin
+    def tn(self) -> Array:
+        """See ``Margins``; of two classes the true positives of the other class."""
+        return self.tp.flip(0) if self.n == 2 else super().tn
+
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def divide(self, a: Array, b: Array) -> Array:
