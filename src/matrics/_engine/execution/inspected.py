@@ -123,7 +123,9 @@ class InspectedTable(Table):
     @margin
     def tn(self) -> Array:
         """See ``Margins``; of two classes the true positives of the other class."""
-        return self.tp.flip(0) if self.n == 2 else super().tn
+        if self.n == 2:
+            return self.tp.flip(0)
+        return self._rest if self.n > self.max_written_out_rest else super().tn
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -161,13 +163,12 @@ class InspectedTable(Table):
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
-        if self._is_mapped:
-            are_apart = self.nowhere(x == y)
-        elif x.ndim:
-            are_apart = not np.count_nonzero(self._view(x) == self._view(y))
-        else:
-            are_apart = x.item() != y.item()
-        return self.sqrt(x) * self.sqrt(y) if are_apart else super().geometric_mean(x, y)
+        if self._is_mapped or x.ndim:
+            return self.sqrt(x) * self.sqrt(y) if self.nowhere(x == y) else super().geometric_mean(x, y)
+        first, second = x.item(), y.item()
+        if first == second or not (self._no_zeros(x) and self._no_zeros(y)):
+            return super().geometric_mean(x, y)
+        return x.sqrt() * y.sqrt()
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
