@@ -263,6 +263,13 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
+    def sums_outside(self, x: Array) -> Array | None:  # noqa: ARG002
+        """The sums of the cells (…, n, n) outside of the row and the column of each class, (…, n), from few operations.
+
+        None where more operations on smaller arrays take less time.
+        """
+        return None
+
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
         """The parts of an array along an axis."""
         parts: Sequence[Array] = self.xp.unstack(x, axis=axis)

@@ -35,6 +35,9 @@ _ADDED_IN_32_BITS = 128
 # From so many values on ``index_add`` takes less time than ``scatter_add``, although it needs more operations.
 _FEW_VALUES = 2**12
 
+# Up to so many cells a copy for each class of a few takes less time than several operations on each row.
+_FEW_CELLS = 2**13
+
 # Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
 HAS_TRITON = importlib.util.find_spec("triton") is not None
 
@@ -219,6 +222,12 @@ class Torch(InOneRow):
     def bits(self, x: Array) -> Array:
         """See ``Standard``."""
         return x.detach().view(torch.int32)
+
+    def sums_outside(self, x: Array) -> Array | None:
+        """See ``Standard``; from a copy of the cells for each class."""
+        if torch.compiler.is_compiling() or not x.is_cpu or x.numel() > _FEW_CELLS or _transforms() is not None:
+            return None
+        return x.unsqueeze(-3).masked_fill(_crosses(x.shape[-1]), 0).sum((-2, -1))
 
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
         """See ``Standard``, by an operation that ``vmap`` supports in compiled code as well."""
@@ -443,6 +452,14 @@ def _identity(n: int) -> Array:
     """The mask of the diagonal."""
     with _for_all_code():
         return torch.eye(n, dtype=torch.bool, device="cpu")
+
+
+@functools.lru_cache(maxsize=16)
+def _crosses(n: int) -> Array:
+    """Masks of the row and the column of each class, (n, n, n)."""
+    with _for_all_code():
+        diagonal = torch.eye(n, dtype=torch.bool, device="cpu")
+        return diagonal[:, :, None] | diagonal[:, None, :]
 
 
 @contextlib.contextmanager

@@ -260,6 +260,9 @@ class Margins(Safe):
         """
         if self.n > self.max_written_out_rest:
             return self._rest
+        outside = None if self.class_first else self.backend.sums_outside(self.cells)
+        if outside is not None:
+            return self.lead(outside)
         return self._sums_without_own(self._sums_of_others(self.cells, self.true_axis))
 
     @margin
