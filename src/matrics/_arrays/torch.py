@@ -35,8 +35,8 @@ _ADDED_IN_32_BITS = 128
 # From so many values on ``index_add`` takes less time than ``scatter_add``, although it needs more operations.
 _FEW_VALUES = 2**12
 
-# Up to so many cells a copy for each class of a few takes less time than several operations on each row.
-_FEW_CELLS = 2**13
+# Up to so many cells in copies of a stack for each class, operations on all copies take less time than more operations.
+_FEW_COPIES = 2**15
 
 # Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
 HAS_TRITON = importlib.util.find_spec("triton") is not None
@@ -225,9 +225,13 @@ class Torch(InOneRow):
 
     def sums_outside(self, x: Array) -> Array | None:
         """See ``Standard``; from a copy of the cells for each class."""
-        if torch.compiler.is_compiling() or not x.is_cpu or x.numel() > _FEW_CELLS or _transforms() is not None:
+        if torch.compiler.is_compiling() or not x.is_cpu or _transforms() is not None:
             return None
-        return x.unsqueeze(-3).masked_fill(_crosses(x.shape[-1]), 0).sum((-2, -1))
+        n = x.shape[-1]
+        if x.numel() * n > _FEW_COPIES:
+            return None
+        copies = x if x.ndim == 2 else x.unsqueeze(-3)
+        return copies.masked_fill(_crosses(n), 0).sum((-2, -1))
 
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
         """See ``Standard``, by an operation that ``vmap`` supports in compiled code as well."""

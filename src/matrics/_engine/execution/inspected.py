@@ -123,9 +123,7 @@ class InspectedTable(Table):
     @margin
     def tn(self) -> Array:
         """See ``Margins``; of two classes the true positives of the other class."""
-        if self.n == 2:
-            return self.tp.flip(0)
-        return self._rest if self.n > self.max_written_out_rest else super().tn
+        return self.tp.flip(0) if self.n == 2 else super().tn
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
@@ -229,6 +227,8 @@ class InspectedTable(Table):
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""
-        lowest, highest = moderate_totals(_of_numpy(self.total.dtype))
-        least, most = self._range_of_total
+        lowest, highest = moderate_totals(_of_numpy(self.dtype))
+        least, most = (self.n**2 * number for number in self._range_of_cells)
+        if not (lowest < least and most < highest):
+            least, most = self._range_of_total
         return None if lowest < least and most < highest else super()._scale()
