@@ -182,8 +182,7 @@ def scores_on_host(
     """
     with NUMPY.quiet():
         if are_valid:
-            tp, fn, fp = counts
-            known = _OnHost(tp, fn, fp, NUMPY, zero_division)
+            known = _OnHost(counts[0], counts[1], counts[2], NUMPY, zero_division)
             known.valid = np.True_
             if hits is not None:
                 known._hits = hits

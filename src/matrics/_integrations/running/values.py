@@ -258,7 +258,7 @@ class ConfusionValues(Values):
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         known: tuple[str, ...] | None = self.__dict__.get("_names")
         if known is not None and not is_compiling():
-            if any(self._are_classwise):
+            if True in self._are_classwise:
                 pairs = zip(values, self._are_classwise, strict=True)
                 values = [part for value, is_each in pairs for part in (by_class(value) if is_each else (value,))]
             return dict(zip(known, values, strict=True))
