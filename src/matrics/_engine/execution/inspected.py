@@ -97,8 +97,8 @@ class InspectedTable(Table):
         return sums if self.class_first or sums.ndim == 1 else self.lead(sums)
 
     def mean(self, x: Array) -> Array:
-        """See ``Safe``; a single operation."""
-        return x.mean(0)
+        """See ``Safe``; along the last axis, so that gradients have the order of the cells in memory."""
+        return x.mean(0) if x.ndim == 1 else x.movedim(0, -1).mean(-1)
 
     def diagonal(self, x: Array) -> Array:
         """See ``Margins``; less overhead than the diagonal of the standard."""
