@@ -51,6 +51,25 @@ def test_what_cannot_have_been_counted(library: str, name: str | None, wrong: st
 
 
 @pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+def test_hits_that_are_no_true_positives(library: str) -> None:
+    """Metrics of margins count hits by class and together; dropped samples and errors are no hits."""
+    pytest.importorskip(library)
+    metric = importlib.import_module(f"matrics.{library}").MarginMetric(3, "accuracy")
+    labels = torch.tensor([0, 1, 2, 2, -1]), torch.tensor([0, 1, 1, 2, 0])
+    metric.update(*(labels if library == "torch" else labels[::-1]))
+    state = copy.deepcopy(dict(metric.state_dict()))
+    (key,) = (name for name in state if name.startswith("counts") and not name.endswith("_of_all"))
+    assert state[key].tolist() == [1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 4]
+    metric.reset()
+    metric.load_state_dict(state)
+    with pytest.warns(RuntimeWarning, match="1 samples are not counted"):
+        assert metric.compute()["accuracy"] == 0.75
+    state[key][-1] += 2
+    with pytest.raises(ValueError, match=rf"checkpoint: expected as many hits .* got 5 hits and 3 .*'{key}'"):
+        metric.load_state_dict(state)
+
+
+@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
 def test_histograms_of_scores(library: str) -> None:
     metric, state, key = saved(library, "ScoreMetric")
     dropped = key.replace("counts", "dropped") if library == "torchmetrics" else "dropped_counts"

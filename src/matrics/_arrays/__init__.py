@@ -28,6 +28,7 @@ __all__ = [
     "codes_on_device",
     "fitting",
     "is_compiling",
+    "of_plain_tensor",
     "on_host",
 ]
 
@@ -58,6 +59,21 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
         kinds = ", ".join(f"{name}: {library(value)}" for name, value in values.items())
         hint = "; make the state with zeros(..., like=) of such an array" if "state" in values else ""
         raise TypeError(f"expected arrays of the same library, got {kinds}{hint}") from error
+
+
+def of_plain_tensor(x: Any) -> Any:
+    """PyTorch, if the value is a dense tensor of no subclass outside of compiled code: other checks take longer."""
+    torch = sys.modules.get("torch")
+    if torch is None or type(x) is not torch.Tensor or x.layout is not torch.strided or x.is_nested:
+        return None
+    return None if torch.compiler.is_compiling() else _pytorch()
+
+
+@functools.cache
+def _pytorch() -> Any:
+    from matrics._arrays.torch import TORCH
+
+    return TORCH
 
 
 def on_host(x: Any, name: str | None = None) -> Any:

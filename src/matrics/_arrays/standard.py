@@ -55,6 +55,9 @@ class Standard:
         """The compiler that is tracing operations on ``x``, if it compiles for the CPU."""
         return None
 
+    view: Callable[[Array], Array] | None = None
+    """The function of ``viewer`` where nothing is mapped, so that axes keep their order."""
+
     def host_view(self, x: Array) -> Array | None:  # noqa: ARG002
         """The memory of ``x`` as a NumPy array; None if ``x`` cannot be scored by NumPy.
 
@@ -201,6 +204,11 @@ class Standard:
         """A boolean mask (n, n), True on the diagonal, on the device of ``like``."""
         return self.xp.eye(n, dtype=self.xp.bool, **self.device_option(like))
 
+    @property
+    def everywhere(self) -> Array:
+        """A single True, which broadcasts against any mask on the CPU."""
+        return self.xp.asarray(True)
+
     def shares(self, n: int, like: Array) -> Array:
         """The numbers 0, 1/n, 2/n, …, 1, each rounded once, in the dtype of ``like``."""
         return self.xp.astype(self.class_index(n + 1, like), like.dtype) / n
@@ -254,6 +262,13 @@ class Standard:
     def eigvalsh(self, x: Array) -> Array:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
+
+    def sums_outside(self, x: Array) -> Array | None:  # noqa: ARG002
+        """The sums of the cells (…, n, n) outside of the row and the column of each class, (…, n), from few operations.
+
+        None where more operations on smaller arrays take less time.
+        """
+        return None
 
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
         """The parts of an array along an axis."""

@@ -6,7 +6,8 @@ import contextlib
 import functools
 import importlib.util
 import math
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import array_api_compat.torch as xp
@@ -31,19 +32,38 @@ _FOR_THREADS = 2**15
 # As many numbers of 32 bits are added in sequence: the error of a sum is about as large as the rounding of its result.
 _ADDED_IN_32_BITS = 128
 
+# From so many values on ``index_add`` takes less time than ``scatter_add``, although it needs more operations.
+_FEW_VALUES = 2**12
+
+# Up to so many cells in copies of a stack for each class, operations on all copies take less time than more operations.
+_FEW_COPIES = 2**15
+
 # Whether kernels can be compiled: PyTorch's builds for CUDA contain Triton, but not on every system.
 HAS_TRITON = importlib.util.find_spec("triton") is not None
+
+_QUIET = contextlib.nullcontext()
 
 _PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
 _OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
 
 
+_view = operator.methodcaller("numpy", force=True)
+
+
 class Torch(InOneRow):
     """The library of tensors."""
 
+    view = _view
+
+    @functools.cached_property
+    def everywhere(self) -> Array:
+        """See ``Standard``."""
+        with _for_all_code():
+            return torch.tensor(True, device="cpu")
+
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
         """An empty context: PyTorch does not warn, and errstate would break a compiled graph."""
-        return contextlib.nullcontext()
+        return _QUIET
 
     def can_look(self, x: Array) -> bool:
         """Whether the tensor is concrete: not traced or mapped, and no fake tensor."""
@@ -59,9 +79,13 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
-        if not x.is_cpu or torch.compiler.is_compiling() or _is_watched() or _stays(x):
+        if (x.requires_grad and torch.is_grad_enabled()) or torch.compiler.is_compiling():
             return None
-        return x.numpy(force=True)
+        return self.eager_view(x)
+
+    def eager_view(self, x: Array) -> Array | None:
+        """The memory of a tensor that requires no gradient, outside of compiled code."""
+        return None if _is_watched() or _is_elsewhere(x) else x.numpy(force=True)
 
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:
         """See ``Standard``; for tensors that ``torch.func`` maps or differentiates, those under its wrappers."""
@@ -85,9 +109,14 @@ class Torch(InOneRow):
         The transformations around them are determined once, and ``force`` only where needed: for a small batch these
         checks take as long as the computation.
         """
-        if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
+        if torch.compiler.is_compiling() or _is_watched():
             return None
-        return [x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy() for x in arrays]
+        views = []
+        for x in arrays:
+            if _is_elsewhere(x):
+                return None
+            views.append(x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy())
+        return views
 
     def detached(self, x: Array) -> Array:
         """The same values without a gradient."""
@@ -135,9 +164,13 @@ class Torch(InOneRow):
         """See ``Standard``, by the dtype."""
         return bool(x.is_floating_point())
 
+    def to_float(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return x if x.dtype is torch.float32 or x.dtype is torch.float64 else super().to_float(x)
+
     def wider_float(self, x: Array) -> Any | None:
         """Float64 for float32, if the device has float64."""
-        return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
+        return torch.float64 if x.dtype is torch.float32 and not x.is_mps else None
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
         """A matrix of Python's numbers, in the dtype and on the device of ``like``."""
@@ -189,6 +222,16 @@ class Torch(InOneRow):
     def bits(self, x: Array) -> Array:
         """See ``Standard``."""
         return x.detach().view(torch.int32)
+
+    def sums_outside(self, x: Array) -> Array | None:
+        """See ``Standard``; from a copy of the cells for each class."""
+        if torch.compiler.is_compiling() or not x.is_cpu or _transforms() is not None:
+            return None
+        n = x.shape[-1]
+        if x.numel() * n > _FEW_COPIES:
+            return None
+        copies = x if x.ndim == 2 else x.unsqueeze(-3)
+        return copies.masked_fill(_crosses(n), 0).sum((-2, -1))
 
     def unstack(self, x: Array, *, axis: int) -> Sequence[Array]:
         """See ``Standard``, by an operation that ``vmap`` supports in compiled code as well."""
@@ -270,27 +313,35 @@ class Torch(InOneRow):
 
         Sequential sums of float32 lose digits: they have at most ``_ADDED_IN_32_BITS`` terms, and are added in 64 bits.
         """
-        (*batch, samples, width), wide = values.shape, self.wider_float(values)
-        zeros: dict[str, Any] = {"dtype": values.dtype, "device": values.device}
         if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds the matrices in sequence
-            number = math.prod(batch)
-            parts = 1 if wide is None else max(1, -(-samples // _ADDED_IN_32_BITS))
-            if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
-                return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-            if number * parts > 1:
-                first = torch.arange(number, device=rows.device)[:, None] * parts
-                if parts > 1:
-                    first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
-                rows = torch.add(rows.reshape(number, samples), first, alpha=length).reshape(-1)
-            flat = values if not batch else values.reshape(-1, width)
-            sums = torch.zeros((number * parts * length, width), **zeros).index_add(0, rows.reshape(-1), flat)
-            if parts > 1:
-                sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
-            return sums.view(*batch, length, width) if batch else sums
+            return self.eager_sums(rows, values, length)
+        wide = self.wider_float(values)
         if wide is not None:
             return self.scatter_add(rows, values.to(wide), length).to(values.dtype)
-        target = torch.zeros((*batch, length, width), **zeros)
-        return target.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place: vmap again
+        return _scattered(rows, values, length)
+
+    def eager_sums(self, rows: Array, values: Array, length: int) -> Array:
+        """``scatter_add`` outside of compiled code and of transformations."""
+        *batch, samples, width = values.shape
+        if samples <= _ADDED_IN_32_BITS:
+            if not batch:
+                return values.new_zeros((length, width)).index_add(0, rows, values)
+            if values.numel() <= _FEW_VALUES:
+                return _scattered(rows, values, length)
+        number, wide = math.prod(batch), self.wider_float(values)
+        parts = 1 if wide is None else max(1, -(-samples // _ADDED_IN_32_BITS))
+        if parts > 1 and length > _ADDED_IN_32_BITS:  # the parts would have more numbers than the values
+            return self.eager_sums(rows, values.to(wide), length).to(values.dtype)
+        if number * parts > 1:
+            first = torch.arange(0, number * parts, parts, device=rows.device)[:, None]
+            if parts > 1:
+                first = first + torch.arange(samples, device=rows.device) // _ADDED_IN_32_BITS
+            rows = torch.add(rows.reshape(number, samples), first, alpha=length)
+        flat = values.reshape(-1, width) if batch else values
+        sums = values.new_zeros((number * parts * length, width)).index_add(0, rows.reshape(-1), flat)
+        if parts > 1:
+            sums = sums.view(*batch, parts, length, width).sum(-3, dtype=wide).to(values.dtype)
+        return sums.view(*batch, length, width) if batch else sums
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         if weights is None:
@@ -325,6 +376,12 @@ class Torch(InOneRow):
         return torch.gather(scores, -1, index)[..., 0], index[..., 0]
 
 
+def _scattered(rows: Array, values: Array, length: int) -> Array:
+    """The sums of ``scatter_add`` from few operations, which takes longer than ``index_add`` for many values."""
+    sums = values.new_zeros((*values.shape[:-2], length, values.shape[-1]))
+    return sums.scatter_add(-2, rows[..., None].expand(values.shape), values)  # not in place, for vmap
+
+
 def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
     """A matrix made on the device: a copy from the host would wait, and cannot be part of a CUDA graph."""
     numbers = [torch.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
@@ -346,10 +403,6 @@ _has_modes_before, _BEFORE = torch._C._dispatch_tls_is_dispatch_key_included, to
 _is_jit_tracing = torch._C._is_tracing
 _forward = torch.autograd.forward_ad
 _without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
-
-
-def _view(x: Array) -> Array:
-    return x.numpy(force=True)
 
 
 def _view_beneath(x: Array) -> Array:
@@ -394,15 +447,30 @@ def _is_elsewhere(x: Array) -> bool:
         or not x.is_cpu
         or x.layout is not _STRIDED
         or x.dtype not in _OF_NUMPY
-        or not _has_no_tangent(x)
+        or not (_forward._current_level < 0 or _has_no_tangent(x))
     )
 
 
 @functools.lru_cache(maxsize=16)
 def _identity(n: int) -> Array:
-    """The mask of the diagonal, created outside of transforms and of inference mode, so that all code can use it."""
-    with _without_transforms(), torch.inference_mode(mode=False):
+    """The mask of the diagonal."""
+    with _for_all_code():
         return torch.eye(n, dtype=torch.bool, device="cpu")
+
+
+@functools.lru_cache(maxsize=16)
+def _crosses(n: int) -> Array:
+    """Masks of the row and the column of each class, (n, n, n)."""
+    with _for_all_code():
+        diagonal = torch.eye(n, dtype=torch.bool, device="cpu")
+        return diagonal[:, :, None] | diagonal[:, None, :]
+
+
+@contextlib.contextmanager
+def _for_all_code() -> Iterator[None]:
+    """A context for tensors that are cached: outside of transforms and of inference mode."""
+    with _without_transforms(), torch.inference_mode(mode=False):
+        yield
 
 
 TORCH = Torch(xp)

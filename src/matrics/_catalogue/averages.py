@@ -94,10 +94,7 @@ def average(
 
     ``binary`` is the value of the selected class. The default weights of the classes are their true sizes.
     """
-
-    def values(table: Table) -> Array:
-        return of_some(measure(table), table, chosen)
-
+    values = (lambda table: of_some(measure(table), table, chosen)) if chosen else measure
     if how == "class":
         return measure
     if how == "binary":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from matrics._arrays import Array, is_compiling
+from matrics._arrays import Array, is_compiling, of_plain_tensor
 from matrics._catalogue import averages, spelling, weights
 from matrics._catalogue.binding import bound
 from matrics._catalogue.classes import Classes, labels_of_frame
@@ -291,6 +291,10 @@ class Metric:
                 f"{self.place}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         metric = self.using(**options) if options else self
+        backend = of_plain_tensor(cm)
+        kept = None if backend is None else metric.__dict__.get("_kept_function")
+        if kept is not None:  # the following steps take as long as the formula of a small matrix
+            return evaluate(cm, [kept], zero_division=zero_division, invalid=invalid, backend=backend)[0]
         is_compiled, traced = is_compiling(), metric.is_traced
         labels = None if is_compiled else labels_of_frame(cm)
         named = metric if labels is None else metric.resolved_for(Classes.of(len(labels), labels))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Hashable, Iterable
 from typing import Any, overload
 
-from matrics._arrays import Array, Standard, as_arrays, codes_on_device, is_compiling
+from matrics._arrays import Array, Standard, as_arrays, codes_on_device, of_plain_tensor
 from matrics._arrays.sizes import check_count, check_size
 from matrics._counting.codes import in_order, known_labels, numbered_groups, true_codes
 from matrics._counting.count import count_labels
@@ -309,8 +308,8 @@ def soft_confusion_matrix(  # noqa: C901, PLR0912, PLR0915 (the steps in order)
     array([[0.375, 0.125],
            [0.375, 0.125]])
     """
-    options: Any = (labels, class_axis, sample_weight, ignore_index, groups, num_groups)
-    if type(sample_ndim) is int and sample_ndim == 1 and all(option is None for option in options):
+    is_bare = labels is None and class_axis is None and sample_weight is None and ignore_index is None
+    if is_bare and groups is None and num_groups is None and type(sample_ndim) is int and sample_ndim == 1:
         plain = _plain_sums(y_true, y_prob)
         if plain is not None:
             return plain
@@ -390,23 +389,19 @@ def _plain_sums(y_true: Any, y_prob: Any) -> Array | None:
 
     For a small batch, the checks of ``soft_confusion_matrix`` take longer than the sums.
     """
-    torch = sys.modules.get("torch")
-    if torch is None or type(y_true) is not torch.Tensor or type(y_prob) is not torch.Tensor or is_compiling():
-        return None
-    if y_true.is_nested or y_prob.is_nested or y_prob.layout is not torch.strided:
-        return None
-    if y_prob.dtype not in (torch.float32, torch.float64):
+    backend = of_plain_tensor(y_prob)
+    if backend is None or type(y_true) is not type(y_prob) or y_true.is_nested or y_true.dtype != backend.xp.int64:
         return None
     shape = y_prob.shape
+    batch_ndim, n = len(shape) - 2, shape[-1]
     # If axis 1 is as long as the last axis, it may be the axis of classes, which causes a warning.
-    is_plain = len(shape) == 2 or (len(shape) > 2 and shape[1] != shape[-1])
-    if not is_plain or y_true.dtype != torch.int64 or y_true.shape != shape[:-1]:
+    if batch_ndim < 0 or (batch_ndim and shape[1] == n) or y_true.shape != shape[:-1]:
         return None
-    from matrics._arrays.torch import TORCH
-
-    n, view = shape[-1], TORCH.host_view(y_true)
+    if y_prob.dtype not in (backend.xp.float32, backend.xp.float64):
+        return None
     is_small = 0 < math.prod(shape[:-2]) * n * n <= FEW_CELLS
-    return TORCH.scatter_add(y_true, y_prob, n) if is_small and view is not None and all_within(view, n) else None
+    view = backend.eager_view(y_true) if is_small else None
+    return backend.eager_sums(y_true, y_prob, n) if view is not None and all_within(view, n) else None
 
 
 def _are_within(labels: Array, n: int, backend: Standard) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from typing import Any
@@ -436,8 +437,12 @@ def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
 
 def all_within(labels: Array, n: int) -> bool:
     """Whether all NumPy labels are in [0, n): viewed as unsigned numbers, negative labels are the largest."""
-    unsigned = labels.view(labels.dtype.str.replace("i", "u"))
-    return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < n)
+    return bool(np.maximum.reduce(labels.view(_unsigned(labels.dtype)), axis=None, initial=0) < n)
+
+
+@functools.cache
+def _unsigned(dtype: Any) -> Any:
+    return np.dtype(dtype.str.replace("i", "u"))
 
 
 def check_weights(weights: Array, backend: Standard) -> Array:

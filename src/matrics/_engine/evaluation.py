@@ -32,12 +32,15 @@ class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
     __module__ = "matrics"  # the public module
 
 
-def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
-    """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value."""
-    backend: Standard = NUMPY
-    if type(cm) is np.ndarray and not cm.dtype.hasobject:
-        array = cm  # as_arrays returns the same, but takes a microsecond
-    else:
+def as_stack(cm: Any, *, name: str = "cm", backend: Standard | None = None) -> tuple[Standard, Array]:
+    """The library and the array of a stack ``(*B, n, n)`` of real numbers; raises for any other value.
+
+    With ``backend``, which is known to be the library, the value is an array.
+    """
+    array = cm
+    if backend is None and type(cm) is np.ndarray and not cm.dtype.hasobject:
+        backend = NUMPY  # as_arrays returns the same, but takes a microsecond
+    elif backend is None:
         backend, (array,) = as_arrays(**{name: cm})
     shape = tuple(array.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
@@ -45,7 +48,7 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
             f"{name}: expected a confusion matrix (n, n) or a stack of them (*B, n, n), rows = true classes and "
             f"columns = predicted classes, got shape {shape}"
         )
-    if not (backend.is_integer(array) or backend.is_float(array)):
+    if not (backend.is_float(array) or backend.is_integer(array)):
         raise TypeError(f"{name}: expected counts (integers or real floating numbers), got dtype {array.dtype}")
     return backend, array
 
@@ -80,15 +83,16 @@ def evaluate(
     invalid: Invalid = "warn",
     workers: int = 1,
     traced: bool = False,
+    backend: Standard | None = None,
 ) -> list[Array]:
     """The results of all functions: ``[*batch]`` as ``(*B,)`` and ``[class, *batch]`` as ``(*B, n)``.
 
-    With ``traced`` a function has an array that is traced or differentiated, even if the stack is not: the operations
-    are then operations of its library.
+    ``backend`` is the library of the stack if it is known. With ``traced`` a function has an array that is traced or
+    differentiated, even if the stack is not: the operations are then operations of its library.
     """
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
-    backend, cm = as_stack(cm)
+    backend, cm = as_stack(cm, backend=backend)
     view = None if traced else backend.host_view(cm)
     if view is not None:
         results, bad = score_blocks(view, functions, zero_division, workers)
@@ -134,7 +138,7 @@ def _scored(
 def _table(cm: Array, backend: Standard, zero_division: float, **options: Any) -> Table:
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are within the range of float64.
-    counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
+    counts = cells is not cm and backend.is_integer(cm) and cells.dtype == backend.xp.float64
     return table_of(cells, backend, zero_division=zero_division, is_moderate=counts, **options)
 
 

@@ -42,6 +42,10 @@ class Safe:
         """Whether the condition is known to hold nowhere."""
         return False
 
+    def nowhere_above(self, x: Array, factor: float, y: Array) -> bool:
+        """Whether x is known to be nowhere above a multiple of y."""
+        return self.looks and self.nowhere(x > factor * y)
+
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """The sum over some axes."""
         return x.sum(axis, self._sum) if isinstance(x, Wide) else self._sum(x, axis)

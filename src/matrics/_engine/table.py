@@ -38,6 +38,11 @@ class Table(Margins):
         return self.is_positive(self.total)
 
     @margin
+    def not_empty(self) -> Array:
+        """Whether each matrix has any samples, also if they are a subnormal number; in the shape of ``has_samples``."""
+        return self.total != 0
+
+    @margin
     def shares(self) -> Array:
         """The cells divided by the total, in the order of the cells."""
         return self.rate(self.cells, self.cellwise(self.total), self.has_samples)
@@ -50,6 +55,10 @@ class Table(Margins):
         if self.scale is None:
             return x
         return x * (self.scale if x.ndim == self.total.ndim else self.scale[None, ...])
+
+    def scaled_dot(self, x: Array, y: Array) -> Array:
+        """The sum of the products x y over the classes, both ``scaled``."""
+        return self.dot(x, y) if self.scale is None else self.dot(self.scaled(x), self.scaled(y))
 
     # Rates of the classes, [class, *batch]; 0 where the divisor is 0 ----------------------------------------------
 
@@ -213,6 +222,8 @@ class Table(Margins):
     @margin
     def _class_covariance(self) -> Array:
         """The scaled difference tp tn - fp fn of the classes: m tp - true pred without cancellation."""
+        if self.scale is None:
+            return self.tp * self.tn - self.fp * self.fn
         scaled = self.scaled
         return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
 
@@ -236,17 +247,17 @@ class Table(Margins):
     @margin
     def true_variance(self) -> Array:
         """The scaled sum Σ true (m - true)."""
-        return self.dot(self.scaled(self.true), self.scaled(self.not_true))
+        return self.scaled_dot(self.true, self.not_true)
 
     @margin
     def pred_variance(self) -> Array:
         """The scaled sum Σ pred (m - pred)."""
-        return self.dot(self.scaled(self.pred), self.scaled(self.not_pred))
+        return self.scaled_dot(self.pred, self.not_pred)
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """The scaled sum Σ true (m - pred)."""
-        return self.dot(self.scaled(self.true), self.scaled(self.not_pred))
+        return self.scaled_dot(self.true, self.not_pred)
 
     @margin
     def class_covariance_share(self) -> Array:

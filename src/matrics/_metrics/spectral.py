@@ -200,14 +200,14 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
         return t.undefined()
     if empty == "repair":
         t = t.repaired
-    present = t.total != 0 if empty == "zero" else t.has_every_class
+    present = t.not_empty if empty == "zero" else t.has_every_class
     values = _eigenvalues(t, t.true_rates, present)
     positive = t.not_negative(values)
-    shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
+    shares = t.ratio(positive, t.classwise(t.sum(positive, axis=0)))
     value = t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1)
     # Of equal eigenvalues it is 1, and has no slope; the sum may miss it by a bit.
-    are_equal = values[0, ...] == values[-1, ...]
-    if not t.nowhere(are_equal):
+    if not (t.looks and t.nowhere(value > 0.99)):
+        are_equal = values[0, ...] == values[-1, ...]
         value = t.xp.where(are_equal & (values[0, ...] > 0), 1, value)
     return t.define(value, present)
 

@@ -158,7 +158,7 @@ class _OnHost(HostArithmetic, _WholeMargins):
     """The table of margins for arrays of NumPy, whose values can be inspected."""
 
     def _rounded(self, x: Array) -> Array:
-        return x.astype(np.float64)
+        return x.astype(np.float64) if x.ndim else np.float64(x)  # as the method of a scalar takes much longer
 
     def _added(self, x: Array) -> Array:
         return np.add.reduce(x, axis=0)
@@ -169,14 +169,24 @@ class _OnHost(HostArithmetic, _WholeMargins):
 
 
 def scores_on_host(
-    counts: NumPyArray, functions: Sequence[TableFunction], zero_division: float, *, are_valid: bool
+    counts: NumPyArray,
+    functions: Sequence[TableFunction],
+    zero_division: float,
+    *,
+    are_valid: bool,
+    hits: Array | None = None,
 ) -> list[Array]:
-    """The values of measures of margins for NumPy counts (3, n); with ``are_valid``, the counts are not checked."""
+    """The values of measures of margins for NumPy counts (3, n); with ``are_valid``, the counts are not checked.
+
+    ``hits`` is the sum of the true positives, if it is known.
+    """
     with NUMPY.quiet():
         if are_valid:
-            tp, fn, fp = counts
-            table: NoCells = _OnHost(tp, fn, fp, NUMPY, zero_division)
-            table.valid = np.True_
+            known = _OnHost(counts[0], counts[1], counts[2], NUMPY, zero_division)
+            known.valid = np.True_
+            if hits is not None:
+                known._hits = hits
+            table: NoCells = known
         else:
             table = table_of(counts, NUMPY, zero_division)
         return [finish(function(table), table)[()] for function in functions]

@@ -16,6 +16,9 @@ from matrics._engine.table import Table
 
 def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
     """The table of cells ``[*batch, true, pred]`` of a library other than NumPy, in the fastest subclass."""
+    view = backend.viewer(cells)
+    if view is not None:
+        return InspectedTable(cells, backend, view, **options)
     compiler = backend.compiler(cells)
     if compiler == "inductor":
         from matrics._engine.execution import inductor
@@ -25,8 +28,7 @@ def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
         from matrics._engine.execution import xla
 
         return xla.table(cells, backend, **options)
-    view = backend.viewer(cells)
-    return Table(cells, backend, **options) if view is None else InspectedTable(cells, backend, view, **options)
+    return Table(cells, backend, **options)
 
 
 def table_in_order(cells: Array, backend: Standard) -> Table:

@@ -1,4 +1,4 @@
-"""Margins in fewer passes over the cells, for compilers: sums as explicit additions, several counts in a pass, blocks."""
+"""Margins in fewer passes over the cells, for compilers: explicit additions, several counts in a pass, and blocks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,20 @@ from matrics._engine.table import Table
 
 class NeedsWholeStack(Exception):  # noqa: N818 (no error: the function is computed of the whole stack instead)
     """A function of a table of a block computes eigenvalues, which have blocks of their own."""
+
+
+class FromErrors(Table):
+    """A table whose row and column sums are computed from errors, without another pass over the cells."""
+
+    @margin
+    def true(self) -> Array:
+        """See ``Margins``: row sums."""
+        return self.tp + self.fn
+
+    @margin
+    def pred(self) -> Array:
+        """See ``Margins``: column sums."""
+        return self.tp + self.fp
 
 
 class WrittenOut(Table):

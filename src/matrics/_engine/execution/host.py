@@ -172,16 +172,6 @@ class HostTable(HostArithmetic, Table):
         return super().wide(x)
 
     @margin
-    def true(self) -> Array:
-        """See ``Margins``: row sums."""
-        return self.sum_over(self.pred_axis, self.cells)
-
-    @margin
-    def pred(self) -> Array:
-        """See ``Margins``: column sums."""
-        return self.sum_over(self.true_axis, self.cells)
-
-    @margin
     def fn(self) -> Array:
         """See ``Margins``; a difference if it is exact."""
         return self.true - self.tp if self.exact else super().fn

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matrics._arrays import Array, Standard
-from matrics._engine.execution.fewer_passes import OnePass, WrittenOut
+from matrics._engine.execution.fewer_passes import FromErrors, OnePass, WrittenOut
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.table import Table
 
@@ -36,7 +36,7 @@ def table(cells: Array, backend: Standard, *, class_first: bool, **options: Any)
     return kind(cells, backend, class_first=class_first, **options)
 
 
-class InductorTable(Table):
+class InductorTable(FromErrors):
     """A table whose class numbers have the dtype of the cells, for equally wide vectors."""
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:

@@ -7,6 +7,7 @@ gradients are the same, as a guard changes nothing where it is unnecessary.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,12 @@ from matrics._engine.wide import Wide
 LARGEST_SUM = float(np.finfo(np.float32).max) / 2
 
 
+@functools.cache
+def _of_numpy(dtype: Any) -> Any:
+    """NumPy's dtype of this name."""
+    return np.dtype(str(dtype).rpartition(".")[2])
+
+
 class InspectedTable(Table):
     """A table with a function of ``backend.viewer``, which returns the values of arrays as NumPy arrays."""
 
@@ -30,7 +37,9 @@ class InspectedTable(Table):
 
     def __init__(self, cells: Array, backend: Standard, view: Callable[[Array], Array], **options: Any) -> None:
         super().__init__(cells, backend, **options)
-        self._view = view
+        self.cells, self._view = cells, view
+        self._is_mapped = view is not backend.view
+        self._true_everywhere = backend.everywhere
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, with the same function."""
@@ -39,56 +48,92 @@ class InspectedTable(Table):
 
     def _range(self, x: Array) -> tuple[float, float]:
         """The lowest and the highest value; NaN if any value is NaN."""
+        if not (self._is_mapped or x.ndim):
+            return (number := x.item()), number  # in a fifth of the time of an array
         values = self._view(x)
-        if not values.ndim:
-            return float(values), float(values)
-        lowest = np.minimum.reduce(values, axis=None, initial=math.inf)
-        return float(lowest), float(np.maximum.reduce(values, axis=None, initial=-math.inf))
+        if not values.size:
+            return math.inf, -math.inf
+        return float(np.minimum.reduce(values, axis=None)), float(np.maximum.reduce(values, axis=None))
 
     def _no_zeros(self, x: Array) -> bool:
         """Whether all elements of x, which are not negative, are normal numbers above 0."""
+        if not (self._is_mapped or x.ndim):
+            return bool(x.item() >= tiny(_of_numpy(x.dtype)))
         values = self._view(x)
-        lowest = np.minimum.reduce(values, axis=None, initial=math.inf) if values.ndim else values
-        return bool(lowest >= tiny(values.dtype))
+        return bool(np.minimum.reduce(values, axis=None, initial=math.inf) >= tiny(values.dtype))
 
     def nowhere(self, condition: Array) -> bool:
         """See ``Safe``."""
         return not np.count_nonzero(self._view(condition))
 
-    def _everywhere(self, condition: Array) -> bool:
+    def nowhere_above(self, x: Array, factor: float, y: Array) -> bool:
+        """See ``Safe``; by operations of NumPy, which record nothing."""
+        if self._is_mapped:  # the axes of the values may differ in order
+            return super().nowhere_above(x, factor, y)
+        return not np.count_nonzero(self._view(x) > factor * self._view(y))
+
+    def _is_true(self, condition: Array) -> bool:
+        """Whether a condition holds everywhere."""
+        if condition is self._true_everywhere:
+            return True
         values = self._view(condition)
         return bool(np.count_nonzero(values) == values.size)
 
-    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
-        return x.sum(axis)  # less overhead than the sum of the standard, which converts dtypes
+    def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
+        """See ``Safe``; less overhead than the sum of the standard, which converts dtypes."""
+        return x.sum(axis, self.sum) if isinstance(x, Wide) else x.sum(axis)
+
+    def dot(self, x: Array, y: Array) -> Array:
+        """See ``Safe``."""
+        return super().dot(x, y) if isinstance(x, Wide) else (x * y).sum(0)
+
+    def lead(self, x: Array) -> Array:
+        """See ``Margins``; less overhead than the function of the standard."""
+        return x if x.ndim == 1 else x.movedim(-1, 0)
+
+    def sum_over(self, axis: int, x: Array) -> Array:
+        """See ``Margins``."""
+        sums = x.sum(axis)
+        return sums if self.class_first or sums.ndim == 1 else self.lead(sums)
 
     def mean(self, x: Array) -> Array:
-        """See ``Safe``; a single operation."""
-        return x.mean(0)
+        """See ``Safe``; along the last axis, so that gradients have the order of the cells in memory."""
+        return x.mean(0) if x.ndim == 1 else x.movedim(0, -1).mean(-1)
 
     def diagonal(self, x: Array) -> Array:
         """See ``Margins``; less overhead than the diagonal of the standard."""
-        return self.lead(x.diagonal(0, self.true_axis, self.pred_axis))
+        diagonal = x.diagonal(0, self.true_axis, self.pred_axis)
+        return diagonal if self.batch_ndim == 0 else self.lead(diagonal)
+
+    def classwise(self, x: Array) -> Array:
+        """See ``Margins``; PyTorch adds axes in front."""
+        return x
 
     @margin
     def is_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
-        return self.broadcast_pairs(self.backend.identity(self.n, self.cells))
+        identity = self.backend.identity(self.n, self.cells)
+        return self.broadcast_pairs(identity) if self.batch_ndim else identity
 
     @margin
     def off_diagonal(self) -> Array:
         """See ``Margins``; a single operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
 
+    @margin
+    def tn(self) -> Array:
+        """See ``Margins``; of two classes the true positives of the other class."""
+        return self.tp.flip(0) if self.n == 2 else super().tn
+
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def divide(self, a: Array, b: Array) -> Array:
         """See ``Safe``."""
-        return super().divide(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else self.backend.divide(a, b)
+        return super().divide(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def ratio(self, a: Array, b: Array) -> Array:
         """See ``Safe``."""
-        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else self.backend.divide(a, b)
+        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def nonzero(self, x: Array) -> Array:
         """See ``Safe``."""
@@ -96,35 +141,32 @@ class InspectedTable(Table):
 
     def sqrt(self, x: Array) -> Array:
         """See ``Safe``."""
-        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else self.xp.sqrt(x)
+        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else x.sqrt()
 
     def log(self, x: Array) -> Array:
         """See ``Safe``."""
-        return super().log(x) if isinstance(x, Wide) or not self._no_zeros(x) else self.xp.log(x)
+        return super().log(x) if isinstance(x, Wide) or not self._no_zeros(x) else x.log()
 
     def is_positive(self, x: Array) -> Array:
         """See ``Safe``: a single True if x is positive everywhere."""
         return super().is_positive(x) if isinstance(x, Wide) or not self._no_zeros(x) else self._true_everywhere
 
-    @margin
-    def _true_everywhere(self) -> Array:
-        return self.xp.asarray(True, device=self.cells.device)
-
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """See ``Safe``."""
-        return self.backend.divide(a, b) if positive is self._true_everywhere else self.ratio(a, b)
+        return a / b if positive is self._true_everywhere else self.ratio(a, b)
 
     def define(self, value: Array, condition: Array) -> Array:
         """See ``Safe``."""
-        return (
-            value
-            if condition is self._true_everywhere or self._everywhere(condition)
-            else super().define(value, condition)
-        )
+        return value if self._is_true(condition) else super().define(value, condition)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
         """See ``Safe``."""
-        return self.sqrt(x) * self.sqrt(y) if self.nowhere(x == y) else super().geometric_mean(x, y)
+        if self._is_mapped or x.ndim:
+            return self.sqrt(x) * self.sqrt(y) if self.nowhere(x == y) else super().geometric_mean(x, y)
+        first, second = x.item(), y.item()
+        if first == second or not (self._no_zeros(x) and self._no_zeros(y)):
+            return super().geometric_mean(x, y)
+        return x.sqrt() * y.sqrt()
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """See ``Safe``."""
@@ -138,11 +180,22 @@ class InspectedTable(Table):
     # Valid matrices of moderate size ----------------------------------------------------------------------------------
 
     @margin
+    def _range_of_cells(self) -> tuple[float, float]:
+        return self._range(self.cells)
+
+    @property
     def _all_valid(self) -> bool:
         """Whether all matrices are valid."""
-        lowest, highest = self._range(self.cells)
+        lowest, highest = self._range_of_cells
         # The total, which some measures do not need, is computed only if a sum could be infinite.
-        return lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf)
+        return bool(lowest >= 0 and (highest * self.n**2 < LARGEST_SUM or self._range_of_total[1] < math.inf))
+
+    @margin
+    def mean_size(self) -> Array:
+        """See ``Table``; in fewer operations."""
+        rows, columns = self.cells.sum(self.pred_axis), self.cells.sum(self.true_axis)
+        sizes = (0.5 * rows).add(columns, alpha=0.5)
+        return sizes if self.class_first or self.batch_ndim == 0 else self.lead(sizes)
 
     @margin
     def _range_of_total(self) -> tuple[float, float]:
@@ -154,7 +207,12 @@ class InspectedTable(Table):
 
     def zero_unless(self, condition: Array, x: Array) -> Array:
         """See ``Margins``."""
-        return x if self._all_valid and self._everywhere(condition) else super().zero_unless(condition, x)
+        return x if self._all_valid and self._is_true(condition) else super().zero_unless(condition, x)
+
+    @margin
+    def not_empty(self) -> Array:
+        """See ``Table``."""
+        return self._true_everywhere if self._range_of_cells[0] > 0 else super().not_empty
 
     @margin
     def is_moderate(self) -> bool:
@@ -165,10 +223,12 @@ class InspectedTable(Table):
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
         limits = np.finfo(np.float64)
-        return bool(self._range(self.cells)[0] > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
+        return bool(self._range_of_cells[0] > limits.tiny**0.2 and self._range_of_total[1] < limits.max**0.2)
 
     def _scale(self) -> Array | None:
         """A power of two as in ``Margins``, or None if all products of two margins are in range."""
-        lowest, highest = moderate_totals(self._view(self.total).dtype)
-        least, most = self._range_of_total
+        lowest, highest = moderate_totals(_of_numpy(self.dtype))
+        least, most = (self.n**2 * number for number in self._range_of_cells)
+        if not (lowest < least and most < highest):
+            least, most = self._range_of_total
         return None if lowest < least and most < highest else super()._scale()

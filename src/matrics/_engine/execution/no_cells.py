@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from matrics._arrays import Array, Standard
+from matrics._engine.execution.fewer_passes import FromErrors
 from matrics._engine.margins import margin
 from matrics._engine.table import Table
 
@@ -16,7 +17,7 @@ class CellsNeeded(Exception):  # noqa: N818 (the caller raises an error with the
     """A formula reads cells, which the table does not have."""
 
 
-class NoCells(Table):
+class NoCells(FromErrors):
     """A table of margins alone, which needs memory in proportion to the number of classes.
 
     Parameters

@@ -18,7 +18,7 @@ from jax import lax
 from matrics._arrays import Array, Standard
 from matrics._arrays.jax_matrices import spread_as
 from matrics._engine.eigenvalues import xla as stepped
-from matrics._engine.execution.fewer_passes import NeedsWholeStack, OnePass, WrittenOut
+from matrics._engine.execution.fewer_passes import FromErrors, NeedsWholeStack, OnePass, WrittenOut
 from matrics._engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics._engine.safety import add
 from matrics._engine.table import Table
@@ -78,7 +78,7 @@ def in_blocks(score: Callable[[Array], dict[int, Array]], cm: Array, number: int
     }
 
 
-class XlaTable(Table):
+class XlaTable(FromErrors):
     """A table whose short sums are explicit additions.
 
     Parameters

@@ -223,7 +223,8 @@ class ConfusionValues(Values):
         # ``score`` checks its arguments, which takes longer than most measures.
         if self.keeps_cells:
             return score_blocks(counts, self._functions, zero_division, 1)[0]
-        return scores_on_host(counts, self._functions, zero_division, are_valid=NUMPY.is_integer(counts))
+        hits = getattr(state, "hits", None)
+        return scores_on_host(counts, self._functions, zero_division, are_valid=NUMPY.is_integer(counts), hits=hits)
 
     @functools.cached_property
     def _functions(self) -> list[TableFunction] | None:
@@ -257,7 +258,7 @@ class ConfusionValues(Values):
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         known: tuple[str, ...] | None = self.__dict__.get("_names")
         if known is not None and not is_compiling():
-            if any(self._are_classwise):
+            if True in self._are_classwise:
                 pairs = zip(values, self._are_classwise, strict=True)
                 values = [part for value, is_each in pairs for part in (by_class(value) if is_each else (value,))]
             return dict(zip(known, values, strict=True))

@@ -29,7 +29,8 @@ from matrics._counting.count import add_pairs, margin_bins
 from matrics._counting.pairs import pair_counts
 from matrics._integrations.running.parts import Arrays
 from matrics._integrations.running.samples import kept_samples, of_samples
-from matrics._integrations.tensors.checkpoints import check_counts
+from matrics._integrations.tensors.checkpoints import OTHERWISE, check_counts
+from matrics._quoting import quoted
 from matrics._states.confusion import ConfusionState
 from matrics._states.margins import MarginState
 from matrics.typing import NumPyArray
@@ -302,8 +303,17 @@ class GuardedCells(GuardedCounts):
         return f"at {[row - 1, column - 1]}" if inside else "among the dropped samples"
 
 
+class CountedMargins(MarginState):
+    """The margins of a metric, and the number of hits, as sums over many classes take time."""
+
+    hits: NumPyArray
+
+
 class GuardedMargins(GuardedCounts):
-    """Counts of margins: true positives, false negatives and false positives, dropped samples, and an unused count."""
+    """Counts of margins: true positives, false negatives and false positives, dropped samples, and no errors.
+
+    The last is the number of hits and dropped samples together.
+    """
 
     @property
     def length(self) -> int:
@@ -328,11 +338,25 @@ class GuardedMargins(GuardedCounts):
 
     def view(self, counts: Array) -> MarginState:
         """See ``GuardedCounts``."""
-        return MarginState(counts[:-2].reshape(3, -1), self.dropped(counts), _nothing_carried(counts))
+        parts = counts[:-2].reshape(3, -1), self.dropped(counts), _nothing_carried(counts)
+        if self.dtype is not None or not isinstance(counts, np.ndarray):
+            return MarginState(*parts)
+        state = CountedMargins(*parts)
+        state.hits = counts[-1] - counts[-2]
+        return state
 
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
         """See ``GuardedCounts``."""
         check_counts(key, loaded, own, self._margin)
+        if self.dtype is not None or not isinstance(loaded, Tensor) or loaded.shape != own.shape:
+            return
+        rows = loaded.reshape(-1, self.length)
+        hits, counted = rows[:, : self.num_classes].sum(-1), rows[:, -1] - rows[:, -2]
+        if bool((hits != counted).any()):
+            raise ValueError(
+                f"checkpoint: expected as many hits as true positives, got {counted.sum():,} hits and {hits.sum():,} "
+                f"true positives in {quoted(key)}; {OTHERWISE}"
+            )
 
     def _margin(self, position: tuple[int, ...]) -> str:
         """A description of the count at a position of the flat tensor."""
