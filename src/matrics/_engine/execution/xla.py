@@ -30,8 +30,8 @@ MAX_WRITTEN_OUT_CLASSES = 8  # for sums over both axes
 MAX_TERMS = 16  # for sums over a single axis
 # From this number of classes on, differences save more time than the inspection of the cells takes.
 MIN_INSPECTED = 5
-# The cells of a block and the results that are computed from them stay in the second-level cache. Smaller blocks take longer to
-# start than to score.
+# The cells of a block and the results that are computed from them stay in the second-level cache. Smaller blocks take
+# longer to start than to score.
 BLOCK_BYTES, LEAST_IN_A_BLOCK, MOST_IN_A_BLOCK = 5 * 2**19, 64, 2000
 # Fewer blocks gain less than the loop takes to compile.
 LEAST_BLOCKS = 4
