@@ -24,6 +24,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch, jax_backend: Any) -> Iterator[
     numbers: list[int] = []
     monkeypatch.setattr("matrics._engine.execution.xla.LEAST_IN_A_BLOCK", 4)
     monkeypatch.setattr("matrics._engine.execution.xla.MOST_IN_A_BLOCK", 4)
+    monkeypatch.setattr("matrics._engine.execution.xla.LARGE_SUMS", 1)
     in_blocks = xla.in_blocks
 
     def counted(score: Any, cm: Any, number: int) -> Any:
@@ -61,7 +62,7 @@ def test_any_shape(small_blocks: Any, n: int, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("shape", [(), (0,), (12,), (2, 0, 5)])
+@pytest.mark.parametrize("shape", [(), (0,), (4,), (2, 0, 5)])
 def test_small_stacks_have_no_blocks(small_blocks: Any, shape: tuple[int, ...]) -> None:
     backend, numbers = small_blocks
     stack = stack_of(shape, 3)
@@ -81,6 +82,19 @@ def test_a_mesh_of_one_device(small_blocks: Any, kind: str) -> None:
     with jax.set_mesh(mesh):
         same(jax.jit(lambda cm: matrics.score(cm, FEW))(spread), matrics.score(stack, FEW), backend)
     assert numbers == [5] * (kind == "Auto")
+
+
+def test_which_stacks_are_large(jax_backend: Any) -> None:
+    """By the bytes of the floating numbers that the cells become."""
+    size = 8 if jax_backend.float64 else 4
+    for dtype in (np.float32, np.int8):
+        itemsize = 4 if dtype == np.float32 else size
+        for n in (3, 60):
+            few = (2**21 // n - 1 if n == 3 else 2**24 // n**2) // itemsize
+            numbers = [
+                xla.number_of_blocks(jax.ShapeDtypeStruct((count, n, n), dtype)) for count in (few - 1, 2 * few + n)
+            ]
+            assert numbers[0] == 0 < numbers[1], (dtype, n)
 
 
 @pytest.mark.exhaustive

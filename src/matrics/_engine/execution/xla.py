@@ -33,8 +33,9 @@ MIN_INSPECTED = 5
 # The cells of a block and the results that are computed from them stay in the second-level cache. Smaller blocks take
 # longer to start than to score.
 BLOCK_BYTES, LEAST_IN_A_BLOCK, MOST_IN_A_BLOCK = 5 * 2**19, 64, 2000
-# Fewer blocks gain less than the loop takes to compile.
-LEAST_BLOCKS = 4
+# The bytes of the cells, or of their row sums, from which a stack is scored in blocks. The third-level cache holds
+# smaller stacks with their intermediate results, and blocks then take longer.
+LARGE_STACK, LARGE_SUMS = 2**24, 2**21
 
 
 def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: bool = True, **options: Any) -> Table:
@@ -56,9 +57,10 @@ def number_of_blocks(cm: Array) -> int:
     is_plain = jax.device_count() == 1 and "out_sharding" not in spread_as(cm)
     if not is_plain or not all(isinstance(length, int) for length in batch):
         return 0
-    most = BLOCK_BYTES // (n * n * cm.dtype.itemsize)
-    number = math.ceil(math.prod(batch) / min(max(most, LEAST_IN_A_BLOCK), MOST_IN_A_BLOCK))
-    return number if number >= LEAST_BLOCKS else 0
+    is_float = jnp.issubdtype(cm.dtype, jnp.floating)
+    count, sums = math.prod(batch), n * (cm if is_float else jnp.zeros(())).dtype.itemsize
+    number = math.ceil(count / min(max(BLOCK_BYTES // (sums * n), LEAST_IN_A_BLOCK), MOST_IN_A_BLOCK))
+    return number if number > 1 and (count * sums >= LARGE_SUMS or count * sums * n >= LARGE_STACK) else 0
 
 
 def in_blocks(score: Callable[[Array], dict[int, Array]], cm: Array, number: int) -> dict[int, Array]:
