@@ -98,12 +98,13 @@ def test_steps_are_integers(step: Any) -> None:
 
 def test_from_a_device_in_one_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
+    cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
+    scores = matrics.score(cm, ["mcc", "recall:class"])
     copies, copy = [], torch.Tensor.cpu
     monkeypatch.setattr(torch.Tensor, "cpu", lambda self: copies.append(self.shape) or copy(self))
     for name in ("item", "__float__", "tolist"):
         monkeypatch.setattr(torch.Tensor, name, lambda _: pytest.fail("a value was taken by itself"))
-    cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
-    found = logged({**matrics.score(cm, ["mcc", "recall:class"]), "loss": 0.5, "dropped": torch.tensor(2)})
+    found = logged({**scores, "loss": 0.5, "dropped": torch.tensor(2)})
     assert copies == [(5,)]
     assert list(found) == ["step", "mcc", "recall/0", "recall/1", "recall/2", "loss", "dropped"]
     assert list(found.values())[2:] == pytest.approx([*RECALL.values(), 0.5, 2.0])

@@ -237,6 +237,7 @@ def test_displays_are_texts() -> None:
     assert len(repr(many)) < 500
 
 
+@pytest.mark.xdist_group("both libraries are imported")
 def test_dir_has_public_names_only() -> None:
     assert {"score", "mcc", "to_dict", "plot", "__version__"} <= set(dir(matrics))
     assert not {"difflib", "importlib", "build", "costs", "naming"} & set(dir(matrics))
