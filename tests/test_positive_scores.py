@@ -360,6 +360,17 @@ def test_integers_in_every_library(backend: Backend, positive: int) -> None:
         np.testing.assert_allclose(backend.numpy(one), want, rtol=1e-5, equal_nan=True)
 
 
+def test_codes_of_texts_go_to_the_device_of_the_scores(torch: Any) -> None:
+    """Arrays of numbers stay where they are, so that the caller copies them."""
+    from matrics._arrays import codes_on_device
+
+    codes, scores = np.asarray([0, 1]), torch.zeros(2, device="meta")
+    moved = codes_on_device(codes, ["ok", "fraud"], None, scores)
+    assert (moved.device.type, moved.dtype, tuple(moved.shape)) == ("meta", torch.int64, (2,))
+    assert codes_on_device(codes, codes, scores) is codes
+    assert codes_on_device(codes, ["ok", "fraud"], torch.zeros(2)) is codes
+
+
 def test_text_labels_beside_scores_of_other_libraries(backend: Backend) -> None:
     y, s = samples()
     scores = backend.asarray(s.astype(np.float32))
