@@ -73,6 +73,17 @@ def test_looking_changes_nothing(torch: Any, case: str, dtype: str, n: int) -> N
         np.testing.assert_allclose(gradient, expected[1], rtol=digits, atol=digits * largest, err_msg=spec)
 
 
+def test_what_is_cached_is_no_fake_tensor(torch: Any) -> None:
+    """A first call in a mode without values leaves nothing that later calls could not use."""
+    from torch._subclasses import FakeTensorMode
+
+    real = torch.eye(13, dtype=torch.float64, requires_grad=True)
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        matrics.metrics.specificity(mode.from_tensor(real))
+        matrics.metrics.specificity(real)
+    assert matrics.metrics.specificity(real).item() == 1
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", stacks(2, "float32"))
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch to itself

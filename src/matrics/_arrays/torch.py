@@ -13,6 +13,7 @@ from typing import Any
 import array_api_compat.torch as xp
 import numpy as np
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from matrics._arrays.standard import Array, Compiler, InOneRow, layout
 
@@ -225,7 +226,7 @@ class Torch(InOneRow):
 
     def sums_outside(self, x: Array) -> Array | None:
         """See ``Standard``; from a copy of the cells for each class."""
-        if torch.compiler.is_compiling() or _is_watched() or _is_elsewhere(x):  # else the masks could be fake tensors
+        if torch.compiler.is_compiling() or not x.is_cpu or _transforms() is not None or _is_traced(x):
             return None
         n = x.shape[-1]
         if x.numel() * n > _FEW_COPIES:
@@ -468,8 +469,8 @@ def _crosses(n: int) -> Array:
 
 @contextlib.contextmanager
 def _for_all_code() -> Iterator[None]:
-    """A context for tensors that are cached: outside of transforms and of inference mode."""
-    with _without_transforms(), torch.inference_mode(mode=False):
+    """A context for tensors that are cached: outside of transforms, inference mode, and modes with fake tensors."""
+    with _without_transforms(), torch.inference_mode(mode=False), _disable_current_modes():
         yield
 
 
