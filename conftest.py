@@ -120,7 +120,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     The tests of a group share what JAX has traced. Every other process takes the tests of PyTorch and of both libraries
     first, the rest those of JAX, and then tests of neither: what a library imports and compiles takes some hundred
-    megabytes of a process. Only a process that has nothing else left takes tests of the other library.
+    megabytes of a process. So no process takes tests of the other library while there is a process for these.
     """
     if config.option.dist != "loadgroup":
         return None
@@ -130,8 +130,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return super()._split_scope(nodeid).partition("::")[0]
 
+        def _reschedule(self, node: Any) -> None:
+            _, other = self._libraries(node)
+            if (
+                not self.workqueue
+                or len(self.nodes) < 2
+                or not all(scope.startswith(other) for scope in self.workqueue)
+            ):
+                super()._reschedule(node)
+
+        def _libraries(self, node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            """The names of the libraries of a process, and of the other processes."""
+            return (("torch", "both"), ("jax",)) if self.nodes.index(node) % 2 else (("jax",), ("torch", "both"))
+
         def _assign_work_unit(self, node: Any) -> None:
-            own, other = (("torch", "both"), ("jax",)) if self.nodes.index(node) % 2 else (("jax",), ("torch", "both"))
+            own, other = self._libraries(node)
             order = {scope: 1 - scope.startswith(own) + scope.startswith(other) for scope in self.workqueue}
             scope = min(order, key=order.__getitem__)  # the first of them, as the groups that take longest are
             self.workqueue.move_to_end(scope, last=False)
