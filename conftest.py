@@ -120,7 +120,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     The tests of a group share what JAX has traced. Every other process takes the tests of PyTorch and of both libraries
     first, the rest those of JAX, and then tests of neither: what a library imports and compiles takes some hundred
-    megabytes of a process. So no process takes tests of the other library while there is a process for these.
+    megabytes of a process. So in the default run no process takes tests of the other library while there is a process
+    for these.
     """
     if config.option.dist != "loadgroup":
         return None
@@ -132,11 +133,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _reschedule(self, node: Any) -> None:
             _, other = self._libraries(node)
-            if (
-                not self.workqueue
-                or len(self.nodes) < 2
-                or not all(scope.startswith(other) for scope in self.workqueue)
-            ):
+            is_left_to_others = len(self.nodes) > 1 and not config.option.exhaustive  # which would take longer
+            if not (is_left_to_others and self.workqueue and all(scope.startswith(other) for scope in self.workqueue)):
                 super()._reschedule(node)
 
         def _libraries(self, node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
