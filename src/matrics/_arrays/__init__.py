@@ -98,9 +98,7 @@ def codes_on_device(codes: Any, labels: Any, *others: Any) -> Any:
     if codes is not labels and isinstance(codes, np.ndarray):
         for other in others:
             if _is_tensor(other) and other.device.type != "cpu":
-                from matrics._arrays.torch import TORCH
-
-                return TORCH.from_host(codes).to(other.device)
+                return _pytorch().from_host(codes).to(other.device)
     return codes
 
 

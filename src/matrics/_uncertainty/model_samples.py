@@ -125,8 +125,8 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
 
 
 def _labels_of_model(name: str, labels: Any) -> Array:
-    array, backend = labels_on_host(labels, name)
-    array = numbers(backend.known(name, as_arrays(**{name: labels})[1][0]) if array is None else array)
+    array, _ = labels_on_host(labels, name)
+    array = numbers(_known(name, labels) if array is None else array)
     if array.dtype.kind != "f":
         return array
     check_whole(array, name)

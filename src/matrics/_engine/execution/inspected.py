@@ -193,9 +193,7 @@ class InspectedTable(Table):
     @margin
     def mean_size(self) -> Array:
         """See ``Table``; in fewer operations."""
-        rows, columns = self.cells.sum(self.pred_axis), self.cells.sum(self.true_axis)
-        sizes = (0.5 * rows).add(columns, alpha=0.5)
-        return sizes if self.class_first or self.batch_ndim == 0 else self.lead(sizes)
+        return (0.5 * self.true).add(self.pred, alpha=0.5)
 
     @margin
     def _range_of_total(self) -> tuple[float, float]:

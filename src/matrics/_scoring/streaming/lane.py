@@ -75,15 +75,15 @@ class HostLane(Lane):
 
 def copy_rows(target: NumPyArray, source: NumPyArray, workers: int) -> None:
     """Copy an array into another, which may have another dtype, in threads: a single core cannot keep a bus busy."""
-    threads = min(number_of_threads(workers), len(source), source.nbytes // BYTES_OF_A_THREAD)
-    if threads < 2:
-        np.copyto(target, source, casting="unsafe")
-        return
 
     def copy(parts: Iterable[slice]) -> None:
-        with np.errstate(all="ignore"):  # which holds for a thread
+        with np.errstate(all="ignore"):  # too large numbers become infinite; the state is that of a thread
             for part in parts:
                 np.copyto(target[part], source[part], casting="unsafe")
 
+    threads = max(1, min(number_of_threads(workers), len(source), source.nbytes // BYTES_OF_A_THREAD))
+    if threads == 1:
+        copy([slice(None)])
+        return
     bounds = [len(source) * k // threads for k in range(threads + 1)]
     in_threads(copy, [[slice(start, stop)] for start, stop in itertools.pairwise(bounds)])

@@ -132,8 +132,7 @@ class StreamLane(TorchLane):
         slot: _Slot = next(self._slots)
         slot.count = len(block)
         sent, cells = slot.sent[: slot.count], slot.cells[: slot.count]
-        with np.errstate(all="ignore"):  # too large numbers become infinite, and so invalid
-            copy_rows(sent.numpy(), block, self.workers)
+        copy_rows(sent.numpy(), block, self.workers)
         with self._module.stream(self._there):
             cells.copy_(sent, non_blocking=True)
         scoring.wait_stream(self._there)
